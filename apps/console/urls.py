@@ -77,4 +77,5 @@ urlpatterns = [
     path("", include("apps.console.pages.headroom.quotas")),
     path("", include("apps.console.pages.headroom.targets")),
     path("", include("apps.console.pages.headroom.waiting")),
+    path("", include("apps.console.csv_addresses")),
 ]

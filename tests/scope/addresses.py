@@ -7,6 +7,9 @@ from typing import Any
 
 from django.urls import URLResolver, get_resolver
 
+from apps.console.csv_addresses import csv_of_page
+from apps.console.kit.page import PAGES
+
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 REGULAR_EXPRESSION = re.compile(r"[\^$()\\?]")
 
@@ -43,7 +46,7 @@ class Address:
 
 
 def every_address() -> list[Address]:
-    """Each pattern once, by name."""
+    """Each pattern once, by name; each page with where its tables are answered."""
     return sorted(set(_walk(get_resolver(), "")), key=lambda each: each.pattern)
 
 
@@ -52,5 +55,7 @@ def _walk(resolver: URLResolver, before: str) -> Iterator[Address]:
         pattern = before + str(entry.pattern)
         if isinstance(entry, URLResolver):
             yield from _walk(entry, pattern)
-        else:
+        elif entry.callback in PAGES:
+            yield from (Address(pattern), Address(f"{pattern or 'overview'}.csv"))
+        elif entry.callback is not csv_of_page:
             yield Address(pattern)

@@ -19,9 +19,15 @@ MADE_ANEW = re.compile(r'(name="csrfmiddlewaretoken" value|nonce|"X-CSRFToken":)
 
 
 def answered(world: World, name: str, path: str, form: str, query: str = "") -> Any:
-    """The answer to a GET; a bug is an answer of 500, for its text may tell something too."""
+    """The answer to a GET; a bug is an answer of 500, for its text may tell something too.
+
+    What has moved for good is asked for where it is now.
+    """
     client = world.askers[name].client(raise_request_exception=False)
-    return client.get(path, headers=FORMS[form], query_params=parse_qs(query))
+    answer = client.get(path, headers=FORMS[form], query_params=parse_qs(query))
+    if answer.status_code == 301:
+        return client.get(answer.headers["Location"], headers=FORMS[form])
+    return answer
 
 
 def answered_about(world: World, name: str, path: str, method: str, form: str) -> Any:

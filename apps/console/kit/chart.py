@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
 from apps.console.kit.glossary import meaning_of
 from apps.console.kit.table import TableSection
@@ -86,6 +87,7 @@ class DailyChart:
     states: tuple[StateWords, ...]
     rows: tuple[DayRow, ...]
     total: DayRow
+    csv: CsvFile | None = None
     csv_href: str = ""
     has_provisional: bool = False
     each: str = "day"
@@ -112,6 +114,7 @@ class LineChart:
     unit: str
     figure: Mapping[str, object]
     behind: TableSection | None = None
+    csv: CsvFile | None = None
     csv_href: str = ""
     anchor: str = "daily"
     sides: tuple[StateWords, ...] = ()
@@ -140,7 +143,7 @@ def daily_chart(
     """Each day by series, in micro-units; a day's amount is None where it is not known.
 
     `provisional` is, by series and day, what of the amount is not settled yet. `options` has `title`,
-    `unit` and `csv_href`, and `total` where the whole is more than its days.
+    `unit` and `csv`, and `total` where the whole is more than its days.
     """
     later = provisional or [[None] * len(days) for _ in series]
     drawn = [

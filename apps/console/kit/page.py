@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
 from apps.console.kit.chart import DailyChart, FigureRow, LineChart
+from apps.console.kit.csv_file import CsvFile, answered_csv, for_csv, wants_csv
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.glossary import GlossaryTerm, term_of
 from apps.console.kit.methods import method_of_page
@@ -90,6 +91,7 @@ class ConsolePage:
     that are None left out. With `empty` set it stands in their place. `back` leads up,
     `trail` step by step, `tabs` to the pages beside it; `styles` are sheets of its own, by their paths below static.
     With `refresh_seconds` it asks again for itself so often: something of it is under way.
+    Tables of `sections` are answered as CSV, and so are `csv_files`; `main_table` is the one that needs no name.
     """
 
     template: ClassVar[str] = "kit/page.html"
@@ -108,6 +110,8 @@ class ConsolePage:
     empty: EmptyState | None = None
     styles: tuple[str, ...] = ()
     refresh_seconds: int = 0
+    csv_files: tuple[CsvFile | None, ...] = ()
+    main_table: str = ""
 
     @property
     def frame(self) -> Frame:
@@ -158,8 +162,10 @@ class ConsolePage:
 
     @property
     def shown(self) -> tuple[Section, ...]:
-        """The sections that there are."""
-        return tuple(section for section in self.sections if section is not None)
+        """The sections that are on the page."""
+        if self.empty is not None:
+            return ()
+        return tuple(it for it in self.sections if it and getattr(it, "is_shown", True))
 
     @property
     def terms(self) -> tuple[GlossaryTerm, ...]:
@@ -193,6 +199,8 @@ def _is_drawn(section: Section) -> bool:
     return isinstance(section, DailyChart | LineChart) or any(map(_is_drawn, parts))
 
 
+PAGES: set[Callable[..., Any]] = set()
+"""Every page that is only looked at; its tables are answered as CSV."""
 Answer = ConsolePage | HttpResponseBase
 Asked = Callable[Concatenate[Context, Given], Answer]
 
@@ -200,7 +208,7 @@ Asked = Callable[Concatenate[Context, Given], Answer]
 def shown(
     roles: frozenset[Role], active_entry: str, *, carries: bool = True
 ) -> Callable[[Asked[Given]], View[Given]]:
-    """A page, or a file, that people of these roles may ask for; it changes nothing.
+    """A page, or a file, that people of these roles may ask for; it changes nothing. The tables of a page are answered as CSV.
 
     `active_entry` is the entry of the navigation that it belongs to; without `carries` its address is what
     fills a form in, and goes on nowhere.
@@ -217,10 +225,18 @@ def shown(
             spelt = with_custom_days(context.query, context.calendar.today)
             if spelt is not None:
                 return HttpResponseRedirect(f"{request.path}?{spelt.urlencode()}")
+            if wants_csv(request):
+                context = for_csv(context)
             answer = page_view(context, *args, **kwargs)
-            return answered(request, answer) if isinstance(answer, ConsolePage) else answer
+            if not isinstance(answer, ConsolePage):
+                return answer
+            if context.csv_table is not None:
+                files = (*answer.sections, *answer.csv_files)
+                return answered_csv(files, answer.main_table, context.csv_table)
+            return answered(request, answer)
 
         view.__dict__["body"] = BodyKind.NOTHING
+        PAGES.add(view)
         if carries:
             CARRYING.add(view)
         return view

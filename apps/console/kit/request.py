@@ -44,6 +44,7 @@ class Context:
 
     `sent` is what a form sent, `files` what came with it; `site` is where this server is, as far as the browser tells.
     `carries`: what the address says may go on to other pages; in that of a form it is its entries.
+    `csv_table` is the name of the table that is wanted as CSV, empty where the address names none; None: the page is wanted.
     """
 
     viewer: Viewer
@@ -57,6 +58,7 @@ class Context:
     files: "MultiValueDict[str, UploadedFile[bytes]]" = field(default_factory=MultiValueDict)
     site: str = ""
     carries: bool = True
+    csv_table: str | None = None
 
     @property
     def calendar(self) -> Calendar:

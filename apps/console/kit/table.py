@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.console.kit.cells import CURRENCY, TEXT, UNKNOWN, Format, Locale, escaped, linked, warned
+from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
 from apps.console.kit.glossary import meaning_of
@@ -110,9 +111,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TableSection:
-    """A table as its template takes it: headings, cells as HTML, and where its CSV is.
+    """A table as its template takes it: headings, cells as HTML, and its CSV.
 
-    Without rows `empty` is said instead; `links` stand beside the title, `remark` under the rows.
+    Without `is_shown` it is in CSV alone. Without rows `empty` is said instead; `links` stand beside the title, `remark` under the rows.
     With `form` the rows hold entries, which its button sends there with `fields`, which stand below
     them; `others` are buttons that send the same elsewhere. With `is_sent` by POST. Without `form` each button of the rows sends to its own address.
     """
@@ -127,6 +128,7 @@ class TableSection:
     part: Part = Part("")
     problem: str = ""
     empty: str = ""
+    csv: CsvFile | None = None
     csv_href: str = ""
     links: tuple[Link, ...] = ()
     remark: str = ""
@@ -136,6 +138,7 @@ class TableSection:
     others: tuple[Link, ...] = ()
     fields: Sequence[Field] = ()
     is_sent: bool = False
+    is_shown: bool = True
 
 
 # Without slots: with them Python 3.11 cannot make a frozen `Table[Row](…)`.
@@ -177,14 +180,26 @@ class Table(Generic[Row]):
         return tuple(column for column in self.columns if column.text)
 
     def section(
-        self, rows: Sequence[Row], context: Context, *, part: Part | None = None, **options: Any
+        self,
+        rows: Sequence[Row],
+        context: Context,
+        *,
+        part: Part | None = None,
+        csv_name: str = "",
+        csv_rows: Callable[[], Iterable[Row]] | None = None,
+        **options: Any,
     ) -> TableSection:
         """The rows that the address asks for, in its order.
 
         With `part` they are these rows already, ordered by the query. `options` may hold `about`,
-        `title`, `total` (the row at the foot) and whatever else a TableSection has; `csv_href` is
-        the address of the CSV: it gets the parameters of this page.
+        `title`, `total` (the row at the foot) and whatever else a TableSection has. With `csv_name` it
+        has a CSV: the file of that name, with all `rows`, or with `csv_rows`, which are asked for when
+        the CSV is wanted.
         """
+        if csv_name:
+            options["csv"] = self.file(csv_name, context, csv_rows or (lambda: rows))
+        if context.csv_table is not None:
+            return TableSection(self.name, "", "", (), (), csv=options.get("csv"))
         columns, locale = self.page_columns, context.locale
         if part is None:
             rows, part = self.part_of(self.ordered(rows, context), context)
@@ -200,11 +215,15 @@ class Table(Generic[Row]):
             part=part,
             problem=self._problem(context.query),
             empty=options.pop("empty", self.empty),
-            csv_href=context.href(csv_href) if csv_href else "",
             links=tuple(with_current_filters(link, context) for link in options.pop("links", ())),
             css=self.css,
+            csv_href=context.href(csv_href) if csv_href else "",
             **options,
         )
+
+    def file(self, csv_name: str, context: Context, rows: Callable[[], Iterable[Row]]) -> CsvFile:
+        """Return the table as the file `csv_name`.csv, under the address of the page; its rows are asked for when it is wanted."""
+        return csv_file(self.name, context, lambda: self.csv(rows(), context, csv_name))
 
     def csv(self, rows: Iterable[Row], context: Context, name: str) -> HttpResponse:
         """Every row, in the order of the page, as the file `name`.csv."""

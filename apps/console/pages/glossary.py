@@ -1,7 +1,6 @@
 """The glossary: what the words on pages mean."""
 
-from django.http import HttpResponse
-from django.urls import path, reverse
+from django.urls import path
 
 from apps.console.kit.cells import PROSE
 from apps.console.kit.glossary import GlossaryTerm, glossary
@@ -23,22 +22,18 @@ TERMS = Table[GlossaryTerm](
 def glossary_page(context: Context) -> ConsolePage:
     """Every term, by what it is of; headings of tables and titles of figures lead here."""
     sections = glossary()
+    file = TERMS.file(
+        "glossary", context, lambda: [term for terms in sections.values() for term in terms]
+    )
     return ConsolePage(
         context=context,
         finding=f"What {sum(map(len, sections.values()))} words mean here",
         under=("one word for one thing, on pages, in files and over REST",),
-        sections=(Include("glossary/_terms.html", {"sections": sections, "csv_href": reverse("glossary-csv")}),),
+        sections=(Include("glossary/_terms.html", {"sections": sections, "csv": file}),),
+        csv_files=(file,),
     )  # fmt: skip
-
-
-@shown(EVERYONE, "glossary", carries=False)
-def glossary_csv(context: Context) -> HttpResponse:
-    """Return the glossary as CSV."""
-    terms = [term for section in glossary().values() for term in section]
-    return TERMS.csv(terms, context, "glossary")
 
 
 urlpatterns = [
     path("glossary", glossary_page, name="glossary"),
-    path("glossary.csv", glossary_csv, name="glossary-csv"),
 ]

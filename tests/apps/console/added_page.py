@@ -2,8 +2,7 @@
 
 from datetime import date
 
-from django.http import HttpResponse
-from django.urls import include, path, reverse
+from django.urls import include, path
 
 from apps.console.kit.cells import DAY, MONEY
 from apps.console.kit.page import ConsolePage, shown
@@ -32,18 +31,11 @@ TABLE = Table[tuple[str, date, int | None]](
 @shown(SEES_EVERYTHING, "bills")
 def payments(context: Context) -> ConsolePage:
     """What was paid."""
-    table = TABLE.section(ROWS, context, csv_href=reverse("payments-csv"))
+    table = TABLE.section(ROWS, context, csv_name="payments")
     return ConsolePage(context=context, finding="Three things were paid", sections=(table,))
-
-
-@shown(SEES_EVERYTHING, "bills")
-def payments_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
-    return TABLE.csv(ROWS, context, "payments")
 
 
 urlpatterns = [
     path("payments", payments, name="payments"),
-    path("payments.csv", payments_csv, name="payments-csv"),
     path("", include("controlplane.urls")),
 ]

@@ -124,7 +124,7 @@ def test_several_teams_are_chosen_as_they_are_carried(team_id: int) -> None:
     assert "Model APIs cost $6" in text
     assert "There is no team" not in text
     assert 'value="Speech%2c text"' in page(finance)
-    sheet = page(finance, "/api-spend/teams.csv", team="Vision,Speech%2c text")
+    sheet = page(finance, "/api-spend.csv?table=owners", team="Vision,Speech%2c text")
     assert len(sheet.splitlines()) == 3
 
 
@@ -154,13 +154,13 @@ def test_every_table_comes_as_csv(team_id: int) -> None:
     )
     finance = signed_in("finance")
     assert "openai,gpt-4.1,100,0,0,1,900000" in page(finance, "/api-spend.csv")
-    assert "openai,gpt-4.1,100,1,30.000000,USD" in page(finance, "/api-spend/days.csv")
-    assert "gpt-4.1,,1,1000000,why" in page(finance, "/api-spend/unpriced.csv")
-    owners = page(finance, "/api-spend/teams.csv").splitlines()
+    assert "openai,gpt-4.1,100,1,30.000000,USD" in page(finance, "/api-spend.csv?table=days")
+    assert "gpt-4.1,,1,1000000,why" in page(finance, "/api-spend.csv?table=unpriced")
+    owners = page(finance, "/api-spend.csv?table=owners").splitlines()
     assert owners[0] == "team,workload,feature,requests,unpriced_requests,tokens,cost,currency"
     assert ",100,1," in owners[1]
     assert owners[1].endswith(",30.000000,USD")
-    assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend/vendors.csv")
+    assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend.csv?table=compared")
 
 
 def test_a_month_of_calls_asks_little(team_id: int, django_assert_max_num_queries: Any) -> None:

@@ -69,8 +69,8 @@ def test_the_list_tells_each_bill_by_basis_and_exactly_as_csv() -> None:
         "A Cloud,1234,2026-07-01T00:00:00Z,2026-08-01T00:00:00Z,USD,2,"
         "3.000000000001,3.000000000001,181,196.64,being reconciled"
     )
-    assert 'href="/bills/imports.csv"' in client.get("/bills").content.decode()
-    (file,) = client.get("/bills/imports.csv").content.decode().splitlines()[1:]
+    assert 'href="/bills.csv?table=files"' in client.get("/bills").content.decode()
+    (file,) = client.get("/bills.csv?table=files").content.decode().splitlines()[1:]
     assert file.startswith("july.csv,")
     assert file.endswith(",done,2,2,0,0,0")
 

@@ -68,7 +68,7 @@ def test_finance_closes_a_month_and_every_file_sums_to_it(research: int, setting
     settings.GL_CODES = {"node_hour": "6120"}
     coded = table(finance.get(reverse("journal-csv", args=[close.id])))
     assert {row["gl_code"] for row in coded} == {"6120"}
-    lines = table(finance.get(reverse("statement-csv", args=[close.id, research])))
+    lines = table(finance.get(reverse("statement", args=[close.id, research]) + ".csv"))
     assert sum(Decimal(row["effective"]) for row in lines) == Decimal("49.16")
     page = finance.get(reverse("statement", args=[close.id, research])).content.decode()
     assert "Research cost $49.16 in March 2026." in page
@@ -107,7 +107,7 @@ def test_a_lead_reads_the_own_statement_and_no_other(research: int) -> None:
     mine, other = signed_in("lead", research), signed_in("viewer")
     assert mine.get(reverse("statement", args=[close.id, research])).status_code == 200
     assert other.get(reverse("statement", args=[close.id, research])).status_code == 404
-    assert other.get(reverse("statement-csv", args=[close.id, research])).status_code == 404
+    assert other.get(reverse("statement", args=[close.id, research]) + ".csv").status_code == 404
     assert mine.get(reverse("journal-csv", args=[close.id])).status_code == 403
     assert [row["team"] for row in table(mine.get(reverse("statements-csv", args=[close.id])))] == [
         "Research"

@@ -235,7 +235,10 @@ def test_limits_are_listed_with_what_is_used_and_what_is_full() -> None:
     text = page(client)
     assert text.count('<span class="tone-warn">100') == 1
     assert "not reported" in text
-    rows = {row["code"]: (row["value"], row["used"]) for row in table(client, "/clouds/quotas.csv")}
+    rows = {
+        row["code"]: (row["value"], row["used"])
+        for row in table(client, "/clouds.csv?table=quotas")
+    }
     assert rows == {
         "L-417A185B": ("384", "384"),
         "L-7212CCBC": ("64", ""),
@@ -253,8 +256,8 @@ def test_who_is_missing_on_either_side_is_listed() -> None:
     text = page(client)
     assert "1 running instance without a node; 1 node not found in the cloud." in text
     assert "1 found on both sides" in text
-    assert [row["name"] for row in table(client, "/clouds/machines.csv")] == ["forgotten"]
-    assert [row["node"] for row in table(client, "/clouds/nodes.csv")] == ["gpu-02"]
+    assert [row["name"] for row in table(client, "/clouds.csv?table=machines")] == ["forgotten"]
+    assert [row["node"] for row in table(client, "/clouds.csv?table=nodes")] == ["gpu-02"]
 
 
 def test_nothing_is_judged_where_machines_were_not_read() -> None:
@@ -271,9 +274,9 @@ def test_only_finance_and_platform_see_clouds_and_only_platform_changes_them() -
     reads = (
         "/clouds",
         "/clouds.csv",
-        "/clouds/quotas.csv",
-        "/clouds/machines.csv",
-        "/clouds/nodes.csv",
+        "/clouds.csv?table=quotas",
+        "/clouds.csv?table=machines",
+        "/clouds.csv?table=nodes",
     )
     for address in reads:
         assert finance.get(address).status_code == 200

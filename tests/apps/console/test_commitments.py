@@ -162,7 +162,9 @@ def test_every_table_is_there_as_exact_csv(finn: Client) -> None:
         "70.000000",
         "98.320000",
     )
-    days = {each["day"]: each for each in csv_rows(finn.get(f"/commitments/days.csv?{MARCH}"))}
+    days = {
+        each["day"]: each for each in csv_rows(finn.get(f"/commitments.csv?table=days&{MARCH}"))
+    }
     assert (days["2026-03-02"]["used"], days["2026-03-02"]["unused"]) == ("35.000000", "35.000000")
     assert days["2026-03-01"]["used"] == ""
     (team,) = csv_rows(finn.get(f"/commitments/{one}.csv?{MARCH}"))
@@ -171,7 +173,7 @@ def test_every_table_is_there_as_exact_csv(finn: Client) -> None:
         "8.000000",
         "35.000000",
     )
-    (hour,) = csv_rows(finn.get(f"/commitments/{one}/unused.csv?{MARCH}"))
+    (hour,) = csv_rows(finn.get(f"/commitments/{one}.csv?table=hours&{MARCH}"))
     assert (hour["from"], hour["unused"], hour["carried_by"]) == (
         "2026-03-02T10:00:00Z",
         "35.000000",

@@ -134,7 +134,7 @@ def test_the_forecast_says_when_its_tokens_reach_the_break_even(ids) -> None:
     )  # fmt: skip
     lead = signed_in("lead", team)
     assert "by the forecast in June 2026" in text_of(page(lead, f"/crossover/{kept}"))
-    rows = rows_of(lead, f"/crossover/{kept}/months.csv")
+    rows = rows_of(lead, f"/crossover/{kept}.csv?table=months")
     assert [row["month"] for row in rows] == ["2026-04", "2026-05", "2026-06"]
     assert [float(row["million_tokens"]) / durable for row in rows] == pytest.approx(
         [0.5, 0.99, 1.01]
@@ -150,9 +150,9 @@ def test_a_flip_stands_above_with_its_day_and_what_moved(ids) -> None:
         in text
     )
     assert "What moved most: The API’s prices, as of 2026-03-03 → 2026-03-10" in text
-    (moved,) = rows_of(finn, f"/crossover/{ids['flipping']}/moves.csv")
+    (moved,) = rows_of(finn, f"/crossover/{ids['flipping']}.csv?table=moves")
     assert (moved["input"], moved["before"], moved["now"]) == ("on", "2026-03-03", "2026-03-10")
-    runs = rows_of(finn, f"/crossover/{ids['flipping']}/runs.csv")
+    runs = rows_of(finn, f"/crossover/{ids['flipping']}.csv?table=runs")
     assert [row["advice"] for row in runs] == ["Buy it from the API", "Serve it yourself"]
 
 

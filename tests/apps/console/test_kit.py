@@ -72,7 +72,7 @@ def context(address: str = "") -> Context:
 
 
 def shown(address: str = "", rows: list[Row] = ROWS) -> TableSection:
-    return THINGS.section(rows, context(address), csv_href="/things.csv")
+    return THINGS.section(rows, context(address), csv_name="things")
 
 
 def names(section: TableSection) -> list[str]:
@@ -111,7 +111,10 @@ def test_an_order_is_marked_turns_and_is_the_order_of_the_file() -> None:
     name, size, _ = shown("of=size&window=7d").headings
     assert (size.order, size.href) == ("ascending", "/things?window=7d&of=-size#list")
     assert (name.order, name.href) == ("", "/things?window=7d&of=name#list")
-    assert shown("of=size").csv_href == "/things.csv?of=size"
+    file = shown("of=-size").csv
+    assert file is not None
+    assert file.href == "/things.csv?of=-size&table=things"
+    assert file.write().content == THINGS.csv(ROWS, context("of=-size"), "things").content
     written = THINGS.csv(ROWS, context("of=-size"), "things").content.decode()
     assert [line.split(",")[1] for line in written.split("\r\n")[1:-1]] == ["c", "b", "A"]
 
@@ -279,7 +282,7 @@ def test_a_page_is_one_file_and_a_table_one_declaration(finn: Client) -> None:
     assert text.index("Lease") < text.index("=rack") < text.index("Power")
     assert "Mon 2 March" in text
     assert "$20.00" in text
-    assert 'href="/payments.csv?sort=-cost"' in text
+    assert 'href="/payments.csv?sort=-cost&amp;table=table"' in text
     assert finn.get("/payments.csv?sort=-cost").content.decode().split("\r\n")[:3] == [
         "what,day,cost,currency",
         "Lease,2026-03-01,20.000000,USD",

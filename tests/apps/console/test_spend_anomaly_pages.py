@@ -51,7 +51,7 @@ def test_the_list_says_how_much_more_of_whom_and_what_drove_it(red: int) -> None
     text = words_of(finn.get("/findings"))
     assert re.search(r"1 anomaly of spend in the last 90 days, \$3,\d\d\d more than usual", text)
     assert "Red: $3," in text
-    (row,) = csv_rows(finn.get("/findings/spend.csv"))
+    (row,) = csv_rows(finn.get("/findings.csv?table=spend"))
     assert (row["began_on"], row["team"], row["days"], row["state"]) == (
         "2026-03-06",
         "Red",

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
@@ -56,7 +55,7 @@ def channel_list(context: Context) -> ConsolePage:
             Link("Add a channel", reverse("add-alert-channel")),
             Link("All messages", reverse("alert-messages")),
         ),
-        sections=(CHANNELS.section(all_channels, context, csv_href=reverse("alert-channels-csv")),),
+        sections=(CHANNELS.section(all_channels, context, csv_name="alert-channels"),),
         empty=None
         if all_channels
         else EmptyState(
@@ -73,29 +72,9 @@ def channel_list(context: Context) -> ConsolePage:
 
 
 @shown(SEES_EVERYTHING, "alerts")
-def channel_list_csv(context: Context) -> HttpResponse:
-    """Return the channels of alerts as CSV."""
-    return CHANNELS.csv(channels(), context, "alert-channels")
-
-
-@shown(SEES_EVERYTHING, "alerts")
 def channel_page(context: Context, channel_id: int) -> ConsolePage:
     """One channel."""
     return _channel_page(context, channel_id)
-
-
-@shown(SEES_EVERYTHING, "alerts")
-def channel_csv(context: Context, channel_id: int) -> HttpResponse:
-    """Every attempt to send there."""
-    fact = get_channel_or_404(channel_id)
-    return ATTEMPTS.csv(attempts_of(fact.id), context, f"alert-channel-{fact.id}")
-
-
-@shown(SEES_EVERYTHING, "alerts")
-def channel_messages_csv(context: Context, channel_id: int) -> HttpResponse:
-    """Every message to it."""
-    fact = get_channel_or_404(channel_id)
-    return MESSAGES.csv(messages(fact.id), context, f"alert-channel-{fact.id}-messages")
 
 
 @shown(SEES_EVERYTHING, "alerts")
@@ -112,16 +91,13 @@ def message_list(context: Context) -> ConsolePage:
         back=Link("Channels", reverse("alert-channels")),
         sections=(
             MESSAGES.section(
-                messages(None, MOST_SHOWN), context, csv_href=reverse("alert-messages-csv")
+                messages(None, MOST_SHOWN),
+                context,
+                csv_name="alert-messages",
+                csv_rows=lambda: messages(None),
             ),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "alerts")
-def message_list_csv(context: Context) -> HttpResponse:
-    """Return the messages of alerts as CSV."""
-    return MESSAGES.csv(messages(None), context, "alert-messages")
 
 
 @changing(SEES_EVERYTHING, "alerts")
@@ -241,6 +217,7 @@ def _channel_page(
         ),
         back=Link("All channels", reverse("alert-channels")),
         actions=tuple(Link(text, reverse(name, args=[fact.id])) for text, name in ways),
+        main_table="attempts",
         sections=(
             secret,
             FactList(
@@ -253,12 +230,14 @@ def _channel_page(
             MESSAGES.section(
                 messages(fact.id, MOST_SHOWN),
                 context,
-                csv_href=reverse("alert-channel-messages-csv", args=[fact.id]),
+                csv_name=f"alert-channel-{fact.id}-messages",
+                csv_rows=lambda: messages(fact.id),
             ),
             ATTEMPTS.section(
                 attempts_of(fact.id, MOST_SHOWN),
                 context,
-                csv_href=reverse("alert-channel-csv", args=[fact.id]),
+                csv_name=f"alert-channel-{fact.id}",
+                csv_rows=lambda: attempts_of(fact.id),
             ),
         ),
     )
@@ -323,20 +302,12 @@ def _channel_change(channel_id: int, verb: str, effect: str, apply: Any) -> Chan
 
 urlpatterns = [
     path("alerts/channels", channel_list, name="alert-channels"),
-    path("alerts/channels.csv", channel_list_csv, name="alert-channels-csv"),
     path("alerts/channels/new", add_channel, name="add-alert-channel"),
     path("alerts/channels/<int:channel_id>", channel_page, name="alert-channel"),
-    path("alerts/channels/<int:channel_id>.csv", channel_csv, name="alert-channel-csv"),
-    path(
-        "alerts/channels/<int:channel_id>/messages.csv",
-        channel_messages_csv,
-        name="alert-channel-messages-csv",
-    ),
     path("alerts/channels/<int:channel_id>/change", change_channel, name="change-alert-channel"),
     path("alerts/channels/<int:channel_id>/remove", remove_channel, name="remove-alert-channel"),
     path("alerts/channels/<int:channel_id>/test", try_channel, name="test-alert-channel"),
     path("alerts/channels/<int:channel_id>/resume", resume_channel, name="resume-alert-channel"),
     path("alerts/channels/<int:channel_id>/key", renew_key, name="renew-alert-channel-key"),
     path("alerts/messages", message_list, name="alert-messages"),
-    path("alerts/messages.csv", message_list_csv, name="alert-messages-csv"),
 ]

@@ -1,6 +1,5 @@
 """The pages of alerts: those that wait for an answer and the others, and one with its steps."""
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.filters import Reading, filter_of, key_parser
@@ -49,16 +48,10 @@ def alert_list(context: Context) -> ConsolePage:
         else (),
         sections=(
             _read_form(context) if context.frame.alerts_unread else None,
-            ALERTS.section(alert_facts, context, csv_href=reverse("alerts-csv")),
+            ALERTS.section(alert_facts, context, csv_name="alerts"),
         ),
         empty=None if alert_facts or state or reading.texts["kind"] else _no_alert(),
     )
-
-
-@shown(EVERYONE, "alerts")
-def alert_list_csv(context: Context) -> HttpResponse:
-    """Return the alerts that the address asks for as CSV."""
-    return ALERTS.csv(_alerts_of(_reading_of(context), context), context, "alerts")
 
 
 @shown(EVERYONE, "alerts")
@@ -83,16 +76,9 @@ def alert_page(context: Context, alert_id: int) -> ConsolePage:
             FactList(now, f"As it stands on {instant(context.at, context.zone)}", "now")
             if now
             else None,
-            ENTRIES.section(steps, context, csv_href=reverse("alert-csv", args=[fact.id])),
+            ENTRIES.section(steps, context, csv_name=f"alert-{fact.id}"),
         ),
     )
-
-
-@shown(EVERYONE, "alerts")
-def alert_csv(context: Context, alert_id: int) -> HttpResponse:
-    """Its steps."""
-    fact = changes.get_alert_or_404(context, alert_id)
-    return ENTRIES.csv(entries_of([fact.id]), context, f"alert-{fact.id}")
 
 
 def _reading_of(context: Context) -> Reading:
@@ -140,10 +126,8 @@ def _no_alert() -> EmptyState:
 
 urlpatterns = [
     path("alerts", alert_list, name="alerts"),
-    path("alerts.csv", alert_list_csv, name="alerts-csv"),
     path("alerts/read", changes.read_all, name="read-alerts"),
     path("alerts/<int:alert_id>", alert_page, name="alert"),
-    path("alerts/<int:alert_id>.csv", alert_csv, name="alert-csv"),
     path("alerts/<int:alert_id>/acknowledge", changes.acknowledge, name="acknowledge-alert"),
     path("alerts/<int:alert_id>/mute", changes.mute, name="mute-alert"),
     path("alerts/<int:alert_id>/resolve", changes.resolve, name="resolve-alert"),

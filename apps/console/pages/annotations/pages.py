@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
@@ -63,19 +62,10 @@ def annotation_list(context: Context) -> ConsolePage:
         problems=tuple(reading.problems),
         actions=_ways_to_note(context),
         sections=(
-            _annotation_table(context).section(
-                annotations, context, csv_href=reverse("annotations-csv")
-            ),
+            _annotation_table(context).section(annotations, context, csv_name="what happened"),
         ),
         empty=None if annotations else _nothing_happened(context),
     )
-
-
-@shown(EVERYONE, HERE)
-def annotations_csv(context: Context) -> HttpResponse:
-    """Return the annotations of the window as CSV."""
-    annotations = annotations_of(context, AnnotationsWanted(requested_window(context)[0]))
-    return _annotation_table(context).csv(annotations, context, "what happened")
 
 
 @changing(EVERYONE, HERE)
@@ -204,7 +194,6 @@ def _nothing_happened(context: Context) -> EmptyState:
 
 urlpatterns = [
     path("annotations", annotation_list, name=HERE),
-    path("annotations.csv", annotations_csv, name="annotations-csv"),
     path("annotations/new", new_annotation, name="new-annotation"),
     path("annotations/<int:chart_note_id>/remove", remove_annotation, name="remove-annotation"),
 ]

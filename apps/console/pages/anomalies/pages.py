@@ -5,12 +5,12 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.http import HttpResponse
 from django.urls import URLPattern, path, reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO
 from apps.console.kit.chart import Figure, FigureRow, LineChart
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import period_filter, requested_window
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
@@ -20,8 +20,6 @@ from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.anomalies import verdicts, words
 from apps.console.pages.anomalies.spend import (
     SPEND_ANOMALIES,
-    spend_anomalies_csv,
-    spend_anomaly_csv,
     spend_anomaly_page,
     spend_finding,
     spend_rows,
@@ -154,20 +152,13 @@ def anomalies(context: Context) -> ConsolePage:
         under=(_what_is_watched(last_look, period_text.days),),
         filters=(period_filter(reading.texts, period_text),),
         problems=tuple(reading.problems),
+        main_table=ANOMALIES.name,
         sections=(
             WATCHED.section(watched, context) if watched else None,
-            SPEND_ANOMALIES.section(spent, context, csv_href=reverse("spend-anomalies-csv")),
-            ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")) if rows else None,
+            SPEND_ANOMALIES.section(spent, context, csv_name="spend-anomalies"),
+            ANOMALIES.section(rows, context, csv_name="findings", is_shown=bool(rows)),
         ),
         empty=None if rows or spent or watched else _no_changes(last_look),
-    )
-
-
-@shown(EVERYONE, "findings")
-def anomalies_csv(context: Context) -> HttpResponse:
-    """Return the anomalies of a span as CSV."""
-    return ANOMALIES.csv(
-        rows_of(requested_window(context, *SEEN_FOR)[0], context), context, "findings"
     )
 
 
@@ -175,7 +166,10 @@ def anomalies_csv(context: Context) -> HttpResponse:
 def anomaly(context: Context, finding_id: int) -> ConsolePage:
     """One change: its days, its parts, what changed about then."""
     fact, currency = get_finding_or_404(finding_id, context), context.currency
-    judged_anomaly = finding_subject(fact)
+    judged_anomaly, series = finding_subject(fact), series_of(fact, context)
+    days_file = SERIES_DAYS.file(
+        f"finding-{finding_id}", context, lambda: () if series is None else series.days
+    )
     return ConsolePage(
         context=context,
         finding=judged_anomaly.title,
@@ -188,22 +182,15 @@ def anomaly(context: Context, finding_id: int) -> ConsolePage:
         actions=(_way_to(workloads()[fact.workload_id]), *answer_links(judged_anomaly, context)),
         sections=(
             FigureRow(_change_figures(fact, currency)),
-            _level_chart(fact, context),
+            _level_chart(fact, series, days_file, context),
             PARTS.section(
                 _parts_of(fact, currency), context, total=_level_row(fact, "Since", currency)
             ),
             CAUSES.section(list(enumerate(fact.causes, start=1)), context),
             verdicts_section(judged_anomaly, context),
         ),
+        csv_files=(days_file,),
     )
-
-
-@shown(EVERYONE, "findings")
-def anomaly_csv(context: Context, finding_id: int) -> HttpResponse:
-    """The days of the figure."""
-    series = series_of(get_finding_or_404(finding_id, context), context)
-    days = () if series is None else series.days
-    return SERIES_DAYS.csv(days, context, f"finding-{finding_id}")
 
 
 def rows_of(window: Window, context: Context) -> list[Anomaly]:
@@ -285,10 +272,12 @@ def _change_figures(finding: FindingFact, currency: str) -> tuple[Figure, ...]:
     )
 
 
-def _level_chart(finding: FindingFact, context: Context) -> LineChart | None:
+def _level_chart(
+    finding: FindingFact, series: Series | None, days_file: CsvFile, context: Context
+) -> LineChart | None:
     """The days up to the last look, with both levels; None where there is no day to draw."""
     currency = context.currency
-    points = _drawn_points(finding, series_of(finding, context), currency)
+    points = _drawn_points(finding, series, currency)
     if not points:
         return None
     before = f"{words.level(finding, finding.before, currency)} before"
@@ -311,7 +300,7 @@ def _level_chart(finding: FindingFact, context: Context) -> LineChart | None:
             points, levels, marks, lambda value: words.level(finding, value / scale, currency)
         ),
         behind=DRAWN_DAYS.section(points[::-1], context),
-        csv_href=reverse("finding-days", args=[finding.id]),
+        csv=days_file,
     )
 
 
@@ -375,12 +364,8 @@ def _verdict_paths(address: str, kind: str) -> list[URLPattern]:
 
 urlpatterns = [
     path("findings", anomalies, name="findings"),
-    path("findings.csv", anomalies_csv, name="findings-csv"),
-    path("findings/spend.csv", spend_anomalies_csv, name="spend-anomalies-csv"),
     path("findings/spend/<int:anomaly_id>", spend_anomaly_page, name="spend-anomaly"),
-    path("findings/spend/<int:anomaly_id>.csv", spend_anomaly_csv, name="spend-anomaly-days"),
     path("findings/<int:finding_id>", anomaly, name="finding"),
-    path("findings/<int:finding_id>.csv", anomaly_csv, name="finding-days"),
     *_verdict_paths("findings/spend/<int:anomaly_id>", SPEND),
     *_verdict_paths("findings/<int:finding_id>", FINDING),
 ]

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
 from apps.console.kit.chart import Figure, FigureRow, LineChart
-from apps.console.kit.filters import requested_window
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -183,17 +182,12 @@ def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: 
 
 
 @shown(EVERYONE, "findings")
-def spend_anomalies_csv(context: Context) -> HttpResponse:
-    """The list as a table."""
-    rows = spend_rows(requested_window(context, *SEEN_FOR)[0], context)
-    return SPEND_ANOMALIES.csv(rows, context, "spend-anomalies")
-
-
-@shown(EVERYONE, "findings")
 def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
     """One anomaly of spend."""
     spend_fact, currency = get_anomaly_or_404(anomaly_id, context), context.currency
     judged_anomaly, known_event = spend_subject(spend_fact, currency), spend_fact.known_event
+    days = _days_of(spend_fact, context)
+    days_file = SPEND_DAYS.file(f"spend-anomaly-{anomaly_id}", context, lambda: days)
     under = [
         f"{driven_by(spend_fact)}; {describe_detection(spend_fact)}; first seen {weekday(spend_fact.first_seen_on)}"
     ]
@@ -207,7 +201,7 @@ def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
         actions=answer_links(judged_anomaly, context),
         sections=(
             FigureRow(_spend_figures(spend_fact, currency)),
-            _days_chart(spend_fact, context),
+            _days_chart(spend_fact, days, days_file, context),
             SPEND_PARTS.section([part for part in spend_fact.parts if part["micros"]], context),
             DRIVERS.section(_driver_rows(spend_fact), context),
             CAUSES.section(list(enumerate(spend_fact.causes, start=1)), context),
@@ -217,14 +211,8 @@ def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
             else None,
             verdicts_section(judged_anomaly, context),
         ),
+        csv_files=(days_file,),
     )
-
-
-@shown(EVERYONE, "findings")
-def spend_anomaly_csv(context: Context, anomaly_id: int) -> HttpResponse:
-    """The days of its series."""
-    spend_fact = get_anomaly_or_404(anomaly_id, context)
-    return SPEND_DAYS.csv(_days_of(spend_fact, context), context, f"spend-anomaly-{anomaly_id}")
 
 
 def _spend_figures(spend_fact: SpendFact, currency: str) -> tuple[Figure, ...]:
@@ -280,9 +268,14 @@ def _days_of(spend_fact: SpendFact, context: Context) -> list[tuple[date, int]]:
     return spend_of_days(of, days, context.organisation.zone)
 
 
-def _days_chart(spend_fact: SpendFact, context: Context) -> LineChart | None:
+def _days_chart(
+    spend_fact: SpendFact,
+    days: Sequence[tuple[date, int]],
+    days_file: CsvFile,
+    context: Context,
+) -> LineChart | None:
     """The days before and since, with what was expected and spent a day; None where nothing was spent."""
-    days, currency = _days_of(spend_fact, context), context.currency
+    currency = context.currency
     if not any(micros for _, micros in days):
         return None
     points = [(day, micros / 1_000_000, rounded_amount(micros, currency)) for day, micros in days]
@@ -320,5 +313,5 @@ def _days_chart(spend_fact: SpendFact, context: Context) -> LineChart | None:
             lambda value: rounded_amount(round(value * 1_000_000), currency),
         ),
         behind=SPEND_DAYS.section(days[::-1], context),
-        csv_href=reverse("spend-anomaly-days", args=[spend_fact.id]),
+        csv=days_file,
     )

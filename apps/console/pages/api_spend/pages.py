@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from django.http import HttpResponse, QueryDict
+from django.http import QueryDict
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
@@ -27,7 +27,7 @@ from apps.console.kit.periods import (
     period_words,
     until,
 )
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.api_spend import changes
 from apps.console.pages.api_spend.tables import (
@@ -109,7 +109,7 @@ def api_spend(context: Context) -> ConsolePage:
     by_day = spend(spend_query, ("day", "model"))
     status = "reconciled" if _is_closed(question.window) else "estimated"
     figures = figures_of(models, total, question.spans, status, currency) if total else ()
-    csv_href = context.href(reverse("api-spend-days"))
+    days_file = DAYS.file(_file_name(question, "-days"), context, lambda: _day_calls(question))
     days = days_between(question.window.first_day, until(question.window, words.today))
     return ConsolePage(
         context=context,
@@ -130,17 +130,19 @@ def api_spend(context: Context) -> ConsolePage:
             FigureRow(figures) if figures else None,
             _marked_days(
                 question,
-                chart_of(days, by_day, currency, csv_href, context.calendar.today),
+                chart_of(days, by_day, currency, days_file, context.calendar.today),
                 context,
             ),
             models_shown(models).section(
                 models,
                 context,
                 empty=f"No call is known {words.within}.",
-                csv_href=reverse("api-spend-csv"),
+                csv=MODELS.file(_file_name(question), context, lambda: models),
             ),
             *_further_sections(question, context),
         ),
+        csv_files=(days_file,),
+        main_table=MODELS.name,
         empty=None if vendors_called() else _no_calls(context),
     )
 
@@ -157,58 +159,35 @@ def _further_sections(question: SpendQuestion, context: Context) -> tuple[Sectio
     owners, unpriced = _owner_calls(question), unpriced_calls(question.asked)
     viewer = context.viewer
     reports = None
-    if viewer.sees_prices and question.team_ids is None:
-        comparisons = compared(question.asked)
-        reports = VENDORS.section(comparisons, context, csv_href=reverse("api-spend-vendors"))
+    if viewer.sees_prices:
+        is_compared = question.team_ids is None
+        reports = VENDORS.section(
+            compared(question.asked) if is_compared else (),
+            context,
+            csv_name=_file_name(question, "-vendors"),
+            csv_rows=lambda: compared(question.asked),
+            is_shown=is_compared,
+        )
     prices = None
     if viewer.sees_prices:
         listed_prices = price_rows(api_prices(), context.at, may_end=viewer.may_close)
         prices = PRICES.section(listed_prices, context)
     return (
-        OWNERS.section(owners, context, csv_href=reverse("api-spend-teams")) if owners else None,
-        UNPRICED.section(unpriced, context, csv_href=reverse("api-spend-unpriced"))
-        if unpriced
-        else None,
+        OWNERS.section(
+            owners, context, csv_name=_file_name(question, "-teams"), is_shown=bool(owners)
+        ),
+        UNPRICED.section(
+            unpriced, context, csv_name=_file_name(question, "-unpriced"), is_shown=bool(unpriced)
+        ),
         reports,
         prices,
     )
 
 
-@shown(EVERYONE, "api-spend")
-def models_csv(context: Context) -> HttpResponse:
-    """By model."""
-    question = spend_question(context)
-    return MODELS.csv(_model_calls(question, context), context, _file_name(question))
-
-
-@shown(EVERYONE, "api-spend")
-def days_csv(context: Context) -> HttpResponse:
+def _day_calls(question: SpendQuestion) -> list[Spend]:
     """By day and model."""
-    question = spend_question(context)
     spend_rows = spend(question.asked, ("day", "vendor", "model"))
-    rows = sorted(spend_rows, key=lambda row: tuple(map(str, row.key)))
-    return DAYS.csv(rows, context, _file_name(question, "-days"))
-
-
-@shown(EVERYONE, "api-spend")
-def owners_csv(context: Context) -> HttpResponse:
-    """By team, workload and feature."""
-    question = spend_question(context)
-    return OWNERS.csv(_owner_calls(question), context, _file_name(question, "-teams"))
-
-
-@shown(EVERYONE, "api-spend")
-def unpriced_csv(context: Context) -> HttpResponse:
-    """Calls without a price."""
-    question = spend_question(context)
-    return UNPRICED.csv(unpriced_calls(question.asked), context, _file_name(question, "-unpriced"))
-
-
-@shown(SEES_EVERYTHING, "api-spend")
-def vendors_csv(context: Context) -> HttpResponse:
-    """Return what vendors say, beside what their calls come to, as CSV."""
-    question = spend_question(context)
-    return VENDORS.csv(compared(question.asked), context, _file_name(question, "-vendors"))
+    return sorted(spend_rows, key=lambda row: tuple(map(str, row.key)))
 
 
 def spend_question(context: Context) -> SpendQuestion:
@@ -328,11 +307,6 @@ def _no_calls(context: Context) -> EmptyState:
 
 urlpatterns = [
     path("api-spend", api_spend, name="api-spend"),
-    path("api-spend.csv", models_csv, name="api-spend-csv"),
-    path("api-spend/days.csv", days_csv, name="api-spend-days"),
-    path("api-spend/teams.csv", owners_csv, name="api-spend-teams"),
-    path("api-spend/unpriced.csv", unpriced_csv, name="api-spend-unpriced"),
-    path("api-spend/vendors.csv", vendors_csv, name="api-spend-vendors"),
     path("api-spend/prices/new", changes.add_price, name="add-api-price"),
     *changes.END.urlpatterns,
     path("api-spend/report", changes.take_report, name="take-vendor-report"),

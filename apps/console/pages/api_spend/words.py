@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from apps.console.kit.chart import UNKNOWN_NUMBER, DailyChart, Figure, daily_chart
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
 from apps.console.pages.api_spend.tables import ModelCalls
 from apps.economics.money import sum_of_known
@@ -96,7 +97,11 @@ def _cost_figure(
 
 
 def chart_of(
-    days: Sequence[date], spend_rows: Sequence[Spend], currency: str, csv_href: str, today: date
+    days: Sequence[date],
+    spend_rows: Sequence[Spend],
+    currency: str,
+    days_file: CsvFile,
+    today: date,
 ) -> DailyChart | None:
     """Each day by model, the dearest apart; None where no cost is known. Keys: day, model."""
     costs: dict[tuple[str, date], int] = {}
@@ -123,7 +128,7 @@ def chart_of(
         currency,
         title=_dearest_day(days, totals, currency, today),
         unit=f"each day by model, in {currency}; calls without a price are not in it",
-        csv_href=csv_href,
+        csv=days_file,
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -145,16 +144,11 @@ def bill_rules(context: Context) -> ConsolePage:
                     linked("A bill’s page", reverse("bills")),
                     linked("or write one", reverse("add-bill-rule")),
                 ),
-                csv_href=reverse("bill-rules-csv") if rows else "",
+                csv_name="bill rules",
+                csv_rows=lambda: rules,
             ),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "bills")
-def bill_rules_csv(context: Context) -> HttpResponse:
-    """Every rule, ended ones too."""
-    return RULES.csv(_listed_rules(), context, "bill rules")
 
 
 @changing(SEES_EVERYTHING, "bills")
@@ -261,7 +255,6 @@ def _rules_finding(rules: Sequence[BillRuleRow]) -> str:
 
 urlpatterns = [
     path("bills/rules", bill_rules, name="bill-rules"),
-    path("bills/rules.csv", bill_rules_csv, name="bill-rules-csv"),
     path("bills/rules/new", add_rule, name="add-bill-rule"),
     path("bills/rules/<int:bill_rule_id>/end", end_rule, name="end-bill-rule"),
 ]

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -83,7 +82,9 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
                 f"{file_size(largest_file_of(BodyKind.BILL))}",
                 is_primary=True,
             ),
-            TWINS.section(twins, context, csv_href=reverse("bill-twins-csv")) if twins else None,
+            TWINS.section(
+                twins, context, csv_name="bills that may be the same money", is_shown=bool(twins)
+            ),
             BILLS.section(
                 bill_rows,
                 context,
@@ -91,29 +92,19 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
                 "has the variance against the estimate: {said}",
                 empty="Send the first one above: what a provider charged, as it issued it, beside "
                 "what was estimated.",
-                csv_href=reverse("bills-csv") if bill_rows else "",
+                csv_name="bills",
+                csv_rows=lambda: ledger.bill_page(PageRequest(MOST_IN_CSV)).rows,
             ),
-            FILES.section(files, context, csv_href=reverse("bill-imports-csv")) if files else None,
+            FILES.section(
+                files,
+                context,
+                csv_name="bill imports",
+                csv_rows=lambda: ledger.delivery_page(PageRequest(MOST_IN_CSV)).rows,
+                is_shown=bool(files),
+            ),
         ),
+        main_table=BILLS.name,
     )
-
-
-@shown(SEES_EVERYTHING, "bills")
-def bills_csv(context: Context) -> HttpResponse:
-    """The bills with exact amounts, the latest period first unless the page has another order."""
-    return BILLS.csv(ledger.bill_page(PageRequest(MOST_IN_CSV)).rows, context, "bills")
-
-
-@shown(SEES_EVERYTHING, "bills")
-def twins_csv(context: Context) -> HttpResponse:
-    """Pairs of bills that may be the same money, and that nobody decided on."""
-    return TWINS.csv(open_twins(), context, "bills that may be the same money")
-
-
-@shown(SEES_EVERYTHING, "bills")
-def files_csv(context: Context) -> HttpResponse:
-    """The files that bills came in, the latest first."""
-    return FILES.csv(ledger.delivery_page(PageRequest(MOST_IN_CSV)).rows, context, "bill imports")
 
 
 @shown(SEES_EVERYTHING, "bills")
@@ -158,20 +149,12 @@ def _import_page(context: Context, import_id: int) -> ConsolePage:
                 rejected,
                 context,
                 about=f"by line in the file; the first {len(rejected)} of {fact.rejected:,}",
-                csv_href=reverse("rejected-bill-rows", args=[fact.id]),
-            )
-            if rejected
-            else None,
+                csv_name=f"rejected rows of bill {import_id}",
+                csv_rows=lambda: ledger.rejected_page(import_id, PageRequest(MOST_IN_CSV)).rows,
+                is_shown=bool(rejected),
+            ),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "bills")
-def rejected_csv(context: Context, import_id: int) -> HttpResponse:
-    """Every row that was kept as rejected, with its line in the file and why."""
-    delivery_or_404(import_id)
-    rows = ledger.rejected_page(import_id, PageRequest(MOST_IN_CSV)).rows
-    return REJECTED_ROWS.csv(rows, context, f"rejected rows of bill {import_id}")
 
 
 @receiving(SEES_EVERYTHING, "bills", BillForm, bills_page)
@@ -279,15 +262,11 @@ def _file_terms(fact: ledger.DeliveryFact, context: Context) -> Iterator[str]:
 
 urlpatterns = [
     path("bills", bills, name="bills"),
-    path("bills.csv", bills_csv, name="bills-csv"),
     path("bills/upload", upload, name="upload-bill"),
-    path("bills/imports.csv", files_csv, name="bill-imports-csv"),
     path("bills/twins/<int:bill_twin_id>", choose, name="choose-bill"),
-    path("bills/twins.csv", twins_csv, name="bill-twins-csv"),
     path("bills/imports/<int:import_id>", one_import, name="bill-import"),
     path("bills/imports/<int:import_id>/call-off", call_off, name="call-off-bill"),
     path("bills/imports/<int:import_id>/read-again", read_again, name="read-bill-again"),
     path("bills/imports/<int:import_id>/accept", accept, name="accept-bill"),
     path("bills/imports/<int:import_id>/undo", undo, name="undo-bill"),
-    path("bills/imports/<int:import_id>/rejected.csv", rejected_csv, name="rejected-bill-rows"),
 ]

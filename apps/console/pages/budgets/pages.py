@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import Role
 from apps.accounts.queries.trail import changes as trail_changes
 from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, shown
@@ -55,8 +55,8 @@ def budget_list(context: Context) -> ConsolePage:
     budget_figures = figures_of(budgets(context.seen_teams), context.at)
     running = [figure for figure in budget_figures if figure.status == RUNNING]
     others = [figure for figure in budget_figures if figure.status != RUNNING]
+    every_file = BUDGETS.file("budgets", context, lambda: budget_figures)
     running.sort(key=lambda figure: -(figure.expected_share or figure.share_used or 0))
-    csv_href = reverse("budgets-csv")
     return ConsolePage(
         context=context,
         finding=words.list_finding(running, context.currency)
@@ -66,19 +66,13 @@ def budget_list(context: Context) -> ConsolePage:
         actions=(Link("Add a budget", reverse("add-budget")),) if _may_change(context) else (),
         sections=(
             FigureRow(_list_figures(running, context.currency)) if running else None,
-            BUDGETS.section(running, context, csv_href=csv_href) if running else None,
-            OTHERS.section(others, context, csv_href="" if running else csv_href)
+            BUDGETS.section(running, context, csv=every_file, is_shown=bool(running)),
+            OTHERS.section(others, context, csv=None if running else every_file)
             if others
             else None,
         ),
         empty=None if budget_figures else _no_budget(context),
     )
-
-
-@shown(EVERYONE, "budgets")
-def budget_list_csv(context: Context) -> HttpResponse:
-    """Return the budgets as CSV."""
-    return BUDGETS.csv(figures_of(budgets(context.seen_teams), context.at), context, "budgets")
 
 
 @shown(EVERYONE, "budgets")
@@ -88,6 +82,7 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
     fact = changes.budget_among(every, budget_id)
     (figures,) = figures_of([fact], context.at)
     months = months_of(figures, context.at)
+    months_file = month_table(fact).file(f"budget-{fact.id}", context, lambda: months)
     overlap = words.overlap_of(fact, every)
     return ConsolePage(
         context=context,
@@ -103,7 +98,7 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
         actions=_ways_to_change(context, fact),
         sections=(
             FigureRow(_key_figures(figures, context)),
-            _month_chart(figures, months, context) if months else None,
+            _month_chart(figures, months, months_file, context) if months else None,
             approved_request_table(fact).section(figures.requested.shares, context)
             if figures.requested.shares
             else None,
@@ -115,15 +110,8 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
                 trail_changes(kind="budget", of=fact.id), context, title="History", about="who set it, and to what"
             ),
         ),
+        csv_files=(months_file,),
     )  # fmt: skip
-
-
-@shown(EVERYONE, "budgets")
-def budget_csv(context: Context, budget_id: int) -> HttpResponse:
-    """The months of one budget."""
-    fact = changes.get_budget_or_404(context, budget_id)
-    (figures,) = figures_of([fact], context.at)
-    return month_table(fact).csv(months_of(figures, context.at), context, f"budget-{fact.id}")
 
 
 def _may_change(context: Context) -> bool:
@@ -240,7 +228,7 @@ def _facts(figures: BudgetFigures, overlap: str, context: Context) -> list[tuple
 
 
 def _month_chart(
-    figures: BudgetFigures, months: Sequence[BudgetMonth], context: Context
+    figures: BudgetFigures, months: Sequence[BudgetMonth], months_file: CsvFile, context: Context
 ) -> LineChart:
     fact, currency = figures.budget, context.currency
     unit = UNITS[fact.measure]
@@ -270,7 +258,7 @@ def _month_chart(
             lambda value: words.tick_amount(fact, value, currency),
         ),
         behind=month_table(fact).section(months, context),
-        csv_href=reverse("budget-csv", args=[fact.id]),
+        csv=months_file,
     )  # fmt: skip
 
 
@@ -299,8 +287,6 @@ def _no_budget(context: Context) -> EmptyState:
 
 urlpatterns = [
     path("budgets", budget_list, name="budgets"),
-    path("budgets.csv", budget_list_csv, name="budgets-csv"),
     *changes.CHANGES.urlpatterns,
     path("budgets/<int:budget_id>", budget_page, name="budget"),
-    path("budgets/<int:budget_id>.csv", budget_csv, name="budget-csv"),
 ]

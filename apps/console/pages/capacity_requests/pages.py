@@ -1,6 +1,5 @@
 """The pages of capacity requests: all of them, and one with its profile, cost, forecast and steps."""
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
@@ -57,15 +56,9 @@ def request_list(context: Context) -> ConsolePage:
         actions=(Link("Ask for capacity", reverse("raise-capacity-request")),)
         if context.viewer.team_ids
         else (),
-        sections=(REQUESTS.section(facts, context, csv_href=reverse("capacity-requests-csv")),),
+        sections=(REQUESTS.section(facts, context, csv_name="capacity-requests"),),
         empty=None if facts else _no_requests(context),
     )
-
-
-@shown(EVERYONE, "capacity-requests")
-def request_list_csv(context: Context) -> HttpResponse:
-    """Return the capacity requests as CSV."""
-    return REQUESTS.csv(capacity_requests(context.seen_teams), context, "capacity-requests")
 
 
 @shown(EVERYONE, "capacity-requests")
@@ -91,44 +84,23 @@ def request_page(context: Context, capacity_request_id: int) -> ConsolePage:
                 profile_sentences(fact.profile),
                 context,
                 about=f"of its use of {place}; the causes never overlap, so their GPUs add up",
-                csv_href=reverse("capacity-request-profile-csv", args=[fact.id]),
+                csv_name="what-the-profile-says",
             ),
             USE.section(
                 use_rows(fact.profile, context.currency),
                 context,
                 title=f"Its use, {days}",
                 about=f"there: {fact.where}; everywhere: all pools",
-                csv_href=reverse("capacity-request-use-csv", args=[fact.id]),
+                csv_name="use-of-28-days",
             ),
             CLOCK.section(
                 clock_rows(fact),
                 context,
-                csv_href=reverse("capacity-request-steps-csv", args=[fact.id]),
+                csv_name="steps-of-a-request",
                 remark=_clock_remark(fact),
             ),
         ),
     )
-
-
-@shown(EVERYONE, "capacity-requests")
-def request_profile_csv(context: Context, capacity_request_id: int) -> HttpResponse:
-    """Return what the profile of a capacity request says, as CSV."""
-    fact = changes.get_request_or_404(context, capacity_request_id)
-    return SENTENCES.csv(profile_sentences(fact.profile), context, "what-the-profile-says")
-
-
-@shown(EVERYONE, "capacity-requests")
-def request_use_csv(context: Context, capacity_request_id: int) -> HttpResponse:
-    """The figures of the profile."""
-    fact = changes.get_request_or_404(context, capacity_request_id)
-    return USE.csv(use_rows(fact.profile, context.currency), context, "use-of-28-days")
-
-
-@shown(EVERYONE, "capacity-requests")
-def request_steps_csv(context: Context, capacity_request_id: int) -> HttpResponse:
-    """Every step."""
-    fact = changes.get_request_or_404(context, capacity_request_id)
-    return CLOCK.csv(clock_rows(fact), context, "steps-of-a-request")
 
 
 def _steps_open(fact: CapacityRequestFact, context: Context) -> tuple[Link, ...]:
@@ -222,12 +194,8 @@ def _no_requests(context: Context) -> EmptyState:
 ONE = "capacity-requests/<int:capacity_request_id>"
 urlpatterns = [
     path("capacity-requests", request_list, name="capacity-requests"),
-    path("capacity-requests.csv", request_list_csv, name="capacity-requests-csv"),
     path("capacity-requests/new", changes.raise_request, name="raise-capacity-request"),
     path(ONE, request_page, name="capacity-request"),
-    path(f"{ONE}/profile.csv", request_profile_csv, name="capacity-request-profile-csv"),
-    path(f"{ONE}/use.csv", request_use_csv, name="capacity-request-use-csv"),
-    path(f"{ONE}/steps.csv", request_steps_csv, name="capacity-request-steps-csv"),
     path(f"{ONE}/approve", changes.approve, name="approve-capacity-request"),
     path(f"{ONE}/decline", changes.decline, name="decline-capacity-request"),
     path(f"{ONE}/deliver", changes.deliver, name="deliver-capacity-request"),

@@ -53,16 +53,10 @@ def months(context: Context) -> ConsolePage:
                 rows,
                 context,
                 about=f"effective cost, in {context.currency}",
-                csv_href=reverse("months-csv"),
+                csv=MONTHS.file("months", context, lambda: rows),
             ),
         ),
     )
-
-
-@shown(EVERYONE, "months")
-def months_csv(context: Context) -> HttpResponse:
-    """The months as CSV."""
-    return MONTHS.csv(month_rows(context), context, "months")
 
 
 @shown(EVERYONE, "months")
@@ -163,18 +157,10 @@ def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
                 lines,
                 context,
                 total=total_line(team_statement, lines),
-                csv_href=reverse("statement-csv", args=[close_id, team_id]),
+                csv_name=f"statement {close.month:%Y-%m} v{close.version} {team_statement.team_id}",
             ),
         ),
     )
-
-
-@shown(EVERYONE, "months")
-def statement_csv(context: Context, close_id: int, team_id: int) -> HttpResponse:
-    """A statement line by line, every micro-unit."""
-    close, team_statement = _team_statement(context, close_id, team_id)
-    name = f"statement {close.month:%Y-%m} v{close.version} {team_statement.team_id}"
-    return LINES.csv(told.stated_lines(close_id, team_id), context, name)
 
 
 @shown(EVERYONE, "months")
@@ -268,10 +254,8 @@ def _month_finding(
 
 urlpatterns = [
     path("months", months, name="months"),
-    path("months.csv", months_csv, name="months-csv"),
     path("months/<str:month>", month, name="month"),
     path("closes/<int:close_id>.csv", statements_csv, name="statements-csv"),
     path("closes/<int:close_id>/journal.csv", journal_csv, name="journal-csv"),
     path("closes/<int:close_id>/teams/<int:team_id>", statement, name="statement"),
-    path("closes/<int:close_id>/teams/<int:team_id>.csv", statement_csv, name="statement-csv"),
 ]

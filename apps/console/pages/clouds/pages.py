@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
@@ -58,35 +58,12 @@ def read_now(context: Context, account_id: int) -> Act:
     )
 
 
-@shown(SEES_EVERYTHING, "clouds")
-def readings_csv(context: Context) -> HttpResponse:
-    """Return what is read of every cloud account, and how that goes, as CSV."""
-    rows = [ReadKind(health, context.at) for health in sync_health()]
-    return READINGS.csv(rows, context, "cloud accounts")
-
-
-@shown(SEES_EVERYTHING, "clouds")
-def quotas_csv(context: Context) -> HttpResponse:
-    """Every limit and all held capacity."""
-    return QUOTAS.csv(quotas(), context, "quotas")
-
-
-@shown(SEES_EVERYTHING, "clouds")
-def machines_csv(context: Context) -> HttpResponse:
-    """Machines that run in a cloud and are no node here."""
-    rows = _stray_machines(strays(context.at), cloud_accounts())
-    return MACHINES.csv(rows, context, "machines without node")
-
-
-@shown(SEES_EVERYTHING, "clouds")
-def nodes_csv(context: Context) -> HttpResponse:
-    """Nodes that no cloud account runs."""
-    return NODES.csv(strays(context.at).nodes, context, "nodes without machine")
-
-
 def _clouds_page(context: Context) -> ConsolePage:
     accounts, health, missing = cloud_accounts(), sync_health(), strays(context.at)
     limits = quotas()
+    readings_file = READINGS.file(
+        "cloud accounts", context, lambda: [ReadKind(sync, context.at) for sync in health]
+    )
     return ConsolePage(
         context=context,
         finding=_clouds_finding(accounts, health, missing),
@@ -95,7 +72,7 @@ def _clouds_page(context: Context) -> ConsolePage:
         refresh_seconds=3 if any(is_under_way(sync, context.at) for sync in health) else 0,
         sections=(
             None if accounts else _no_account(context),
-            *_account_sections(accounts, health, context),
+            *_account_sections(accounts, health, readings_file, context),
             QUOTAS.section(
                 limits,
                 context,
@@ -105,17 +82,21 @@ def _clouds_page(context: Context) -> ConsolePage:
                     "quotas",
                     "reservations",
                 ),
-                csv_href=reverse("cloud-quotas") if limits else "",
-            )
-            if accounts or limits
-            else None,
-            *(_stray_sections(missing, accounts, context) if accounts else ()),
+                csv_name="quotas",
+                is_shown=bool(accounts or limits),
+            ),
+            *_stray_sections(missing, accounts, context),
         ),
+        csv_files=(readings_file,),
+        main_table=READINGS.name,
     )
 
 
 def _account_sections(
-    accounts: Sequence[CloudAccountFact], health: Sequence[SyncHealth], context: Context
+    accounts: Sequence[CloudAccountFact],
+    health: Sequence[SyncHealth],
+    readings_file: CsvFile,
+    context: Context,
 ) -> Iterator[Section]:
     """Each account with everything that is read of it, and what to do where that broke off."""
     for account in accounts:
@@ -132,7 +113,7 @@ def _account_sections(
             "readings": [_reading_words(sync) for sync in mine],
             "is_busy": any(is_under_way(sync, context.at) for sync in mine),
             "may_manage": context.viewer.may_manage,
-            "is_first": account is accounts[0],
+            "csv": readings_file if account is accounts[0] else None,
         }
         yield Include("clouds/_account.html", content)
 
@@ -178,7 +159,8 @@ def _stray_sections(
         about="running and billed, and charged to no team: {said}; "
         f"{missing.matched:,} found on both sides",
         empty="" if unread else "None: every instance that is read is a node.",
-        csv_href=reverse("unknown-machines") if missing.machines else "",
+        csv_name="machines without node",
+        is_shown=bool(accounts),
         remark=format_html("{}{}", not_known, by_hand if missing.machines else ""),
     )
     yield NODES.section(
@@ -187,7 +169,8 @@ def _stray_sections(
         empty="Not judged where machines were not read."
         if unread
         else "None: every node of a cloud that is read was found there.",
-        csv_href=reverse("nodes-without-machine") if missing.nodes else "",
+        csv_name="nodes without machine",
+        is_shown=bool(accounts),
         remark="If it is gone, end it on its page; if it has another name there, say its id with "
         "the node."
         if missing.nodes
@@ -245,10 +228,6 @@ def _clouds_finding(
 
 urlpatterns = [
     path("clouds", clouds, name="clouds"),
-    path("clouds.csv", readings_csv, name="cloud-readings"),
-    path("clouds/quotas.csv", quotas_csv, name="cloud-quotas"),
-    path("clouds/machines.csv", machines_csv, name="unknown-machines"),
-    path("clouds/nodes.csv", nodes_csv, name="nodes-without-machine"),
     path("clouds/add", changes.add, name="add-cloud-account"),
     path("clouds/<int:account_id>/change", changes.change, name="change-cloud-account"),
     path("clouds/<int:account_id>/end", changes.end, name="end-cloud-account"),

@@ -2,7 +2,6 @@
 
 from datetime import date, timedelta
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -75,6 +74,8 @@ def commitments(context: Context) -> ConsolePage:
     use = commitment_use(month.day_cuts(_local_today(context)), context.at)
     is_empty = not use.commitments and not every_commitment()
     status = worst_status(*month.cuts) if use.of else ""
+    days = _days_of_use(use, month, context)
+    days_file = DAYS.file(f"commitments-{month.key}-days", context, lambda: days)
     return ConsolePage(
         context=context,
         finding="Nothing was bought ahead" if is_empty else finding_of(use, month.words, currency),
@@ -91,39 +92,22 @@ def commitments(context: Context) -> ConsolePage:
         sections=(
             FigureRow(figures_of(use, status, currency)) if use.of else None,
             _ending_soon(context),
-            chart_of(
-                _days_of_use(use, month, context),
-                currency,
-                context.href(reverse("commitment-days")),
-            ),
+            chart_of(days, currency, days_file),
             COMMITMENTS.section(
                 _commitment_rows(use, context),
                 context,
                 about=f"those that held in {month.words}: {{said}}",
                 empty=f"None held in {month.words}.",
-                csv_href=reverse("commitments-csv"),
+                csv_name=f"commitments-{month.key}",
+                csv_rows=lambda: _commitment_rows(commitment_use(month.cuts, context.at), context),
                 remark=_nameless_unused(use.nameless_unused, currency),
             ),
             Include("commitments/_order.html"),
         ),
+        csv_files=(days_file,),
+        main_table=COMMITMENTS.name,
         empty=_no_commitments(context) if is_empty else None,
     )
-
-
-@shown(SEES_EVERYTHING, "commitments")
-def commitments_csv(context: Context) -> HttpResponse:
-    """Every commitment that held in the month."""
-    month = requested_month(context)
-    rows = _commitment_rows(commitment_use(month.cuts, context.at), context)
-    return COMMITMENTS.csv(rows, context, f"commitments-{month.key}")
-
-
-@shown(SEES_EVERYTHING, "commitments")
-def days_csv(context: Context) -> HttpResponse:
-    """Return what of the commitments was used and not, by day, as CSV."""
-    month = requested_month(context)
-    use = commitment_use(month.day_cuts(_local_today(context)), context.at)
-    return DAYS.csv(_days_of_use(use, month, context), context, f"commitments-{month.key}-days")
 
 
 @shown(SEES_EVERYTHING, "commitments")
@@ -138,7 +122,8 @@ def commitment(context: Context, commitment_id: int) -> ConsolePage:
     row = next((latest_month for latest_month in months if latest_month.month == month.first), None)
     is_over = fact.ended_at is not None or context.at >= fact.ends_at
     end = Link("End it before its term", reverse("end-commitment", args=[fact.id]))
-    unused = unused_days(unused_of(fact, month, cover_names), month.zone)
+    unused_hours = unused_of(fact, month, cover_names)
+    name = f"commitment-{commitment_id}-{month.key}"
     return ConsolePage(
         context=context,
         finding=_commitment_finding(fact, row, month.words, context),
@@ -159,33 +144,18 @@ def commitment(context: Context, commitment_id: int) -> ConsolePage:
                 context,
                 about=f"{month.words}, by pool and team",
                 empty=f"It covered nothing in {month.words}.",
-                csv_href=reverse("commitment-teams", args=[fact.id]),
+                csv_name=name,
             ),
             UNUSED_DAYS.section(
-                unused,
+                unused_days(unused_hours, month.zone),
                 context,
                 about=f"{month.words}, by day; the CSV has every hour and why",
                 empty=f"All that is charged of it in {month.words} was used.",
-                csv_href=reverse("commitment-unused", args=[fact.id]),
+                csv=UNUSED_HOURS.file(f"{name}-unused", context, lambda: unused_hours),
             ),
         ),
+        main_table=COVERED.name,
     )
-
-
-@shown(SEES_EVERYTHING, "commitments")
-def teams_csv(context: Context, commitment_id: int) -> HttpResponse:
-    """Whom it covered in a month."""
-    fact, month = get_commitment_or_404(commitment_id), requested_month(context)
-    name = f"commitment-{commitment_id}-{month.key}"
-    return COVERED.csv(covered_of(fact, month, names()), context, name)
-
-
-@shown(SEES_EVERYTHING, "commitments")
-def unused_csv(context: Context, commitment_id: int) -> HttpResponse:
-    """Return what of a commitment nobody used in a month, hour by hour, as CSV."""
-    fact, month = get_commitment_or_404(commitment_id), requested_month(context)
-    name = f"commitment-{commitment_id}-{month.key}-unused"
-    return UNUSED_HOURS.csv(unused_of(fact, month, names()), context, name)
 
 
 def covered_of(
@@ -353,11 +323,7 @@ def _no_commitments(context: Context) -> EmptyState:
 
 urlpatterns = [
     path("commitments", commitments, name="commitments"),
-    path("commitments.csv", commitments_csv, name="commitments-csv"),
-    path("commitments/days.csv", days_csv, name="commitment-days"),
     path("commitments/new", changes.add_commitment, name="add-commitment"),
     path("commitments/<int:commitment_id>", commitment, name="commitment"),
-    path("commitments/<int:commitment_id>.csv", teams_csv, name="commitment-teams"),
-    path("commitments/<int:commitment_id>/unused.csv", unused_csv, name="commitment-unused"),
     *changes.END.urlpatterns,
 ]

@@ -6,6 +6,7 @@ from datetime import date, datetime
 
 from apps.accounts.queries import special_teams, teams
 from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile
 from apps.fleet.queries import pools
 from apps.ledger.queries.commitments import Figures, Use, total
 from apps.pricing.queries.commitments import KINDS, CommitmentFact
@@ -135,7 +136,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
 
 
 def chart_of(
-    days: Sequence[tuple[date, Figures]], currency: str, csv_href: str
+    days: Sequence[tuple[date, Figures]], currency: str, days_file: CsvFile
 ) -> DailyChart | None:
     """Each day by what was used and not; None where no cost is known."""
     costs = [_day_costs(figures) for _, figures in days]
@@ -150,7 +151,7 @@ def chart_of(
         title=_worst_day(days, currency),
         unit=f"each day by whether it was used, in {currency}, amortised cost",
         total=DayRow("Total", _day_costs(total_figures), total_figures.cost),
-        csv_href=csv_href,
+        csv=days_file,
     )
 
 

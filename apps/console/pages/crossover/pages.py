@@ -1,16 +1,16 @@
 """The pages of crossover: all kept scenarios, and one with its answer, its sliders and its runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, Section, SideBySide, SwappedPart, shown
-from apps.console.kit.request import EVERYONE, Context, value_or_404
-from apps.console.kit.table import TableSection
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.crossover import changes, tables, words
 from apps.console.pages.crossover.tornado import tornado_picture
 from apps.console.pages.crossover.trying import (
@@ -69,17 +69,9 @@ def scenario_list(context: Context) -> ConsolePage:
         finding=_list_finding(scenarios),
         under=("every scenario runs once a week, and when you ask for it",) if scenarios else (),
         actions=links if scenarios and may else (),
-        sections=(
-            tables.SCENARIOS.section(scenarios, context, csv_href=reverse("crossovers-csv")),
-        ),
+        sections=(tables.SCENARIOS.section(scenarios, context, csv_name="crossover-scenarios"),),
         empty=None if scenarios else _no_scenario(context),
     )
-
-
-@shown(EVERYONE, "crossover")
-def scenario_list_csv(context: Context) -> HttpResponse:
-    """Return the scenarios of the crossover as CSV."""
-    return tables.SCENARIOS.csv(saved_scenarios(context.seen_teams), context, "crossover-scenarios")
 
 
 @shown(EVERYONE, "crossover")
@@ -98,10 +90,12 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
         return ConsolePage(
             finding=f"{fact.name} has no answer yet",
             problems=_refusal(fact),
-            sections=(_history(fact, runs, context),) if runs else (),
+            sections=(_history(fact, runs, context),),
             **about,
         )
     form, answered_run = tried_run(context, fact.answered)
+    parts = {name: part(answered_run, fact) for name, part in PARTS.items()}
+    files = {name: _part_file(name, table, rows, context) for name, (table, rows) in parts.items()}
     about["notes"] += gate_notes(answered_run.answer.gates)
     ran_at = instant(fact.answered.ran_at, context.zone)
     return ConsolePage(
@@ -117,7 +111,7 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
             key_figures(answered_run),
             SideBySide(
                 (
-                    SwappedPart("picture-part", (cost_picture(fact, answered_run, context, context.href(_part_csv(fact, "curve"))),)),
+                    SwappedPart("picture-part", (cost_picture(fact, answered_run, context, files["curve"]),)),
                     form.section(
                         "try", reverse("crossover", args=[fact.id]), "Answer with these",
                         title="Try other values", method="get",
@@ -127,30 +121,13 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
                 ),
                 css="cols",
             ),
-            SwappedPart("answer-part", tuple(_parts(fact, answered_run, context))),
+            SwappedPart("answer-part", tuple(_parts(parts, files, fact, answered_run, context))),
             _history(fact, runs, context),
             MADE.section(_method_facts(fact.answered, answered_run), context, title="How it came to be", about=""),
         ),
+        csv_files=tuple(files.values()),
         **about,
     )  # fmt: skip
-
-
-@shown(EVERYONE, "crossover")
-def scenario_part_csv(context: Context, scenario_id: int, part: str) -> HttpResponse:
-    """A table of the answer, with what the address moves."""
-    fact = get_scenario_or_404(context, scenario_id)
-    table_of = value_or_404(PARTS.get(part))
-    _, answered_run = tried_run(context, value_or_404(fact.answered))
-    table, rows = table_of(answered_run, fact)
-    answer: HttpResponse = table.csv(rows, context, f"crossover-{part}")
-    return answer
-
-
-@shown(EVERYONE, "crossover")
-def scenario_runs_csv(context: Context, scenario_id: int) -> HttpResponse:
-    """All runs of a scenario."""
-    fact = get_scenario_or_404(context, scenario_id)
-    return tables.RUNS.csv(scenario_runs(fact.id), context, "crossover-runs")
 
 
 def _list_finding(scenarios: Sequence[SavedScenarioFact]) -> str:
@@ -205,19 +182,22 @@ def _refusal(fact: SavedScenarioFact) -> tuple[str, ...]:
     return (f"The newest run was refused: {fact.newest.refusal}.{stays}",)
 
 
-def _part_csv(fact: SavedScenarioFact, part: str) -> str:
-    return reverse("crossover-part-csv", args=[fact.id, part])
+def _part_file(name: str, table: Table[Any], rows: Sequence[Any], context: Context) -> CsvFile:
+    return table.file(f"crossover-{name}", context, lambda: rows)
 
 
-def _parts(fact: SavedScenarioFact, answered_run: ExploredRun, context: Context) -> list[Section]:
+def _parts(
+    parts: Mapping[str, tuple[Any, list[Any]]],
+    files: Mapping[str, CsvFile],
+    fact: SavedScenarioFact,
+    answered_run: ExploredRun,
+    context: Context,
+) -> list[Section]:
     """The tables of the answer, those of OPTIONAL where there are some."""
     sections: list[Section] = [*filter(None, [gate_list(answered_run.answer.gates)])]
-    for name, part in list(PARTS.items())[1:]:
-        table, rows = part(answered_run, fact)
+    for name, (table, rows) in list(parts.items())[1:]:
         if name == "tornado" and rows:
-            sections.append(
-                tornado_picture(answered_run, context, context.href(_part_csv(fact, name)))
-            )
+            sections.append(tornado_picture(answered_run, context, files[name]))
         elif rows or name not in OPTIONAL:
             sections.append(_part_section(name, table, rows, fact, answered_run, context))
     return sections
@@ -231,7 +211,7 @@ def _part_section(
     answered_run: ExploredRun,
     context: Context,
 ) -> TableSection:
-    options: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
+    options: dict[str, Any] = {"csv_name": f"crossover-{name}"}
     volumes = forecast_volumes(fact.service_id) if name in {"crossings", "months"} else None
     if name == "crossings":
         options["about"] = words.searched_words(answered_run, volumes)
@@ -247,7 +227,10 @@ def _part_section(
 def _history(
     fact: SavedScenarioFact, runs: Sequence[ScenarioRunFact], context: Context
 ) -> TableSection:
-    options: dict[str, Any] = {"csv_href": reverse("crossover-runs-csv", args=[fact.id])}
+    options: dict[str, Any] = {
+        "csv_name": "crossover-runs",
+        "is_shown": bool(runs) or fact.answered is not None,
+    }
     if may_keep(context.viewer, fact.team_id):
         options |= {
             "form": Link("Run now", reverse("run-crossover", args=[fact.id])),
@@ -297,15 +280,10 @@ def _no_scenario(context: Context) -> EmptyState:
 
 urlpatterns = [
     path("crossover", scenario_list, name="crossovers"),
-    path("crossover.csv", scenario_list_csv, name="crossovers-csv"),
     path("crossover/new", changes.new_scenario, name="new-crossover"),
     path("crossover/of-service", changes.new_of_service, name="new-crossover-of-service"),
     path("crossover/<int:scenario_id>", scenario_page, name="crossover"),
-    path("crossover/<int:scenario_id>/runs.csv", scenario_runs_csv, name="crossover-runs-csv"),
     path("crossover/<int:scenario_id>/change", changes.change_scenario, name="change-crossover"),
     path("crossover/<int:scenario_id>/delete", changes.delete_scenario, name="remove-crossover"),
     path("crossover/<int:scenario_id>/run", changes.run_now, name="run-crossover"),
-    path(
-        "crossover/<int:scenario_id>/<slug:part>.csv", scenario_part_csv, name="crossover-part-csv"
-    ),
 ]

@@ -1,6 +1,7 @@
 """A picture of what an answer hangs on, with its table behind it."""
 
 from apps.console.kit.chart import LineChart
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.request import Context
 from apps.console.pages.crossover import words
 from apps.console.pages.crossover.tables import TORNADO, TORNADO_ABOUT, in_currency
@@ -12,7 +13,7 @@ MOST_BARS = 10
 """More are in the table, and those that move nothing."""
 
 
-def tornado_picture(answered_run: ExploredRun, context: Context, csv_href: str) -> LineChart:
+def tornado_picture(answered_run: ExploredRun, context: Context, file: CsvFile) -> LineChart:
     """A bar for each ranged input, of which there has to be one."""
     scenario, bars = answered_run.question.scenario, answered_run.answer.tornado
     currency, pools = scenario.currency, tuple(pool.name for pool in scenario.self_host.pools)
@@ -35,7 +36,7 @@ def tornado_picture(answered_run: ExploredRun, context: Context, csv_href: str) 
             said,
         ),
         behind=TORNADO.section(in_currency(bars, answered_run), context),
-        csv_href=csv_href,
+        csv=file,
         anchor="tornado",
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.entries import SliderField
 from apps.console.kit.request import Context, value_or_404
 from apps.console.pages.crossover import words
@@ -122,7 +123,7 @@ def _saved_figure(answered_run: ExploredRun) -> Figure:
 
 
 def cost_picture(
-    fact: SavedScenarioFact, answered_run: ExploredRun, context: Context, csv_href: str
+    fact: SavedScenarioFact, answered_run: ExploredRun, context: Context, file: CsvFile
 ) -> LineChart:
     """Both sides against volume: the staircase, the API, their bands, and where they cross."""
     currency = answered_run.question.scenario.currency
@@ -156,7 +157,7 @@ def cost_picture(
             words.short_volume,
         ),
         behind=CURVE.section(curve_rows(answered_run), context),
-        csv_href=csv_href,
+        csv=file,
         anchor="picture",
         sides=(OWN, API),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, StreamingHttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -126,12 +126,6 @@ def exports(context: Context) -> ConsolePage:
 
 
 @shown(EVERYONE, "exports")
-def exports_csv(context: Context) -> HttpResponse:
-    """Return the list of exports as CSV."""
-    return EXPORTS.csv(_listed_exports(context), context, "exports")
-
-
-@shown(EVERYONE, "exports")
 def export_file(context: Context, export_id: int) -> StreamingHttpResponse:
     """The file, while everything in it is still theirs to read."""
     viewer = context.viewer
@@ -203,7 +197,7 @@ def _exports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePa
         rows,
         context,
         about=about,
-        csv_href=reverse("exports-csv") if rows else "",
+        csv_name="exports",
         is_sent=True,
     )
     return ConsolePage(
@@ -225,6 +219,7 @@ def _exports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePa
             ),
             Include("exports/_list.html", {"table": table, "is_busy": is_busy}),
         ),
+        csv_files=(table.csv,),
     )
 
 
@@ -245,7 +240,6 @@ def _exports_finding(rows: list[ListedExport]) -> str:
 
 urlpatterns = [
     path("exports", exports, name="exports"),
-    path("exports.csv", exports_csv, name="exports-csv"),
     path("exports/ask", submit_export, name="ask-export"),
     path("exports/<int:export_id>/cancel", cancel, name="cancel-export"),
     path("exports/<int:export_id>/file", export_file, name="export-file"),

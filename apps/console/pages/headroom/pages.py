@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -97,8 +96,8 @@ POLICIES = Table[HeadroomFigures](
 @shown(SEES_EVERYTHING, "headroom")
 def headroom_list(context: Context) -> ConsolePage:
     """Every policy, those that lack most first."""
-    policies = headroom_of(headroom_policies(), context.at)
-    policies.sort(key=lambda row: -(row.shortfall or 0))
+    as_listed = headroom_of(headroom_policies(), context.at)
+    policies = sorted(as_listed, key=lambda row: -(row.shortfall or 0))
     return ConsolePage(
         context=context,
         finding=_finding(policies),
@@ -116,22 +115,19 @@ def headroom_list(context: Context) -> ConsolePage:
             for note in gate_notes(labelled_gates(row.policy.name, row.gates))
         ),
         sections=(
-            POLICIES.section(policies, context, csv_href=reverse("headroom-csv")),
+            POLICIES.section(
+                policies,
+                context,
+                csv_name="headroom",
+                csv_rows=lambda: as_listed,
+            ),
             *(
                 gate_list(row.gates, row.policy.name, f"gates-{row.policy.id}")
                 for row in policies[:MOST_LISTED]
             ),
-        )
-        if policies
-        else (),
+        ),
         empty=None if policies else _no_policy(),
     )
-
-
-@shown(SEES_EVERYTHING, "headroom")
-def headroom_csv(context: Context) -> HttpResponse:
-    """Return the headroom policies as CSV."""
-    return POLICIES.csv(headroom_of(headroom_policies(), context.at), context, "headroom")
 
 
 def _finding(policies: Sequence[HeadroomFigures]) -> str:
@@ -169,6 +165,5 @@ def _no_policy() -> EmptyState:
 
 urlpatterns = [
     path("headroom", headroom_list, name="headroom"),
-    path("headroom.csv", headroom_csv, name="headroom-csv"),
     *changes.CHANGES.urlpatterns,
 ]

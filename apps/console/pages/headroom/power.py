@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -150,7 +149,7 @@ def room_list(context: Context) -> ConsolePage:
         finding=_rooms_finding(rooms),
         tabs=headroom_tabs("power-limits"),
         actions=(Link("Add a room", reverse("add-power-limit")),),
-        sections=(ROOMS.section(rooms, context, csv_href=reverse("power-limits-csv")),),
+        sections=(ROOMS.section(rooms, context, csv_name="rooms"),),
     )
 
 
@@ -164,12 +163,6 @@ def _rooms_finding(rooms: Sequence[PowerUse]) -> str:
     if (least.power_left or 0) <= 0:
         return f"{least.limit.name} draws all of its power at the peak"
     return f"{least.limit.name} is the fullest room: {_left_words(least, least.power_left)} left beside its peak"
-
-
-@shown(SEES_EVERYTHING, "headroom")
-def rooms_csv(context: Context) -> HttpResponse:
-    """Every room with its use."""
-    return ROOMS.csv(power_use(power_limits(), context.at), context, "rooms")
 
 
 class RoomForm(FormOf[EnteredPowerLimit]):
@@ -233,6 +226,5 @@ CHANGES = EnteredPages[EnteredPowerLimit, PowerLimitFact](
 
 urlpatterns = [
     path("headroom/rooms", room_list, name="power-limits"),
-    path("headroom/rooms.csv", rooms_csv, name="power-limits-csv"),
     *CHANGES.urlpatterns,
 ]

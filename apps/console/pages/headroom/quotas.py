@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -85,7 +84,7 @@ def quota_list(context: Context) -> ConsolePage:
         finding=_quotas_finding(quotas),
         tabs=headroom_tabs("gpu-quotas"),
         actions=(Link("Add a quota", reverse("add-gpu-quota")),),
-        sections=(QUOTAS.section(quotas, context, csv_href=reverse("gpu-quotas-csv")),),
+        sections=(QUOTAS.section(quotas, context, csv_name="gpu-quotas"),),
     )
 
 
@@ -96,12 +95,6 @@ def _quotas_finding(quotas: Sequence[GpuQuotaUse]) -> str:
     if least.headroom <= 0:
         return f"Nothing more can be started on {least.quota.name}"
     return f"{least.quota.name} is the nearest to its quota: {counted(least.headroom, 'GPU')} left"
-
-
-@shown(SEES_EVERYTHING, "headroom")
-def quotas_csv(context: Context) -> HttpResponse:
-    """Every quota with its use."""
-    return QUOTAS.csv(gpu_quota_use(gpu_quotas(), context.at), context, "gpu-quotas")
 
 
 class QuotaForm(FormOf[EnteredGpuQuota]):
@@ -155,6 +148,5 @@ CHANGES = EnteredPages[EnteredGpuQuota, GpuQuotaFact](
 
 urlpatterns = [
     path("headroom/quotas", quota_list, name="gpu-quotas"),
-    path("headroom/quotas.csv", quotas_csv, name="gpu-quotas-csv"),
     *CHANGES.urlpatterns,
 ]

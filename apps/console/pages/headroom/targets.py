@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
@@ -74,7 +73,7 @@ def target_list(context: Context) -> ConsolePage:
         finding=_targets_finding(targets),
         tabs=headroom_tabs("activity-targets"),
         actions=(Link("Set a target", reverse("add-activity-target")),),
-        sections=(TARGETS.section(targets, context, csv_href=reverse("activity-targets-csv")),),
+        sections=(TARGETS.section(targets, context, csv_name="activity-targets"),),
     )
 
 
@@ -88,12 +87,6 @@ def _targets_finding(targets: Sequence[TargetFigures]) -> str:
         [f"{row.target.of} ({MEASURES[row.target.measure]})" for row in missed[:MOST_NAMED]]
     )
     return f"{len(missed)} of {counted(len(targets), 'target')} missed: {named}"
-
-
-@shown(SEES_EVERYTHING, "headroom")
-def targets_csv(context: Context) -> HttpResponse:
-    """Every target with what came."""
-    return TARGETS.csv(target_figures(activity_targets(), context.at), context, "activity-targets")
 
 
 class TargetForm(FormOf[EnteredActivityTarget]):
@@ -166,6 +159,5 @@ CHANGES = EnteredPages[EnteredActivityTarget, ActivityTargetFact](
 
 urlpatterns = [
     path("headroom/targets", target_list, name="activity-targets"),
-    path("headroom/targets.csv", targets_csv, name="activity-targets-csv"),
     *CHANGES.urlpatterns,
 ]

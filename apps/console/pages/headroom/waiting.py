@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
@@ -133,38 +132,19 @@ def waiting_page(context: Context) -> ConsolePage:
         actions=(Link("Add a policy", reverse("add-headroom-policy")),)
         if context.viewer.sees_everything and total.wait_unpriced_ms
         else (),
+        main_table="waiting",
         sections=(
             FigureRow(_key_figures(total, context.currency)),
             _part_chart(rows),
             replace(
                 WAITING,
                 title=f"{WAITING.title}, by {BY[question.by].lower() if question.by != GPU_MODEL else BY[question.by]}",
-            ).section(rows, context, csv_href=reverse("waiting-costs-csv")),
-            WAITED_JOBS.section(question.jobs, context, csv_href=reverse("waited-jobs-csv")),
-            OUTAGE_TABLE.section(
-                list(question.facts.outages), context, csv_href=reverse("outage-losses-csv")
-            ),
+            ).section(rows, context, csv_name="waiting-costs"),
+            WAITED_JOBS.section(question.jobs, context, csv_name="waited-jobs"),
+            OUTAGE_TABLE.section(list(question.facts.outages), context, csv_name="outages"),
         ),
         empty=_nothing_waited(question, period_text.within) if is_empty else None,
     )
-
-
-@shown(EVERYONE, "headroom")
-def waiting_csv(context: Context) -> HttpResponse:
-    """Return the costs of waiting and outages as CSV."""
-    return WAITING.csv(WaitingQuery(context).rows, context, "waiting-costs")
-
-
-@shown(EVERYONE, "headroom")
-def waited_jobs_csv(context: Context) -> HttpResponse:
-    """The jobs that waited most."""
-    return WAITED_JOBS.csv(WaitingQuery(context).jobs, context, "waited-jobs")
-
-
-@shown(EVERYONE, "headroom")
-def outage_losses_csv(context: Context) -> HttpResponse:
-    """Every outage of the period with what it took."""
-    return OUTAGE_TABLE.csv(list(WaitingQuery(context).facts.outages), context, "outages")
 
 
 def _named_row(cost: WaitingCost, by: str) -> WaitingRow:
@@ -322,7 +302,4 @@ def _nothing_waited(question: WaitingQuery, within_words: str) -> EmptyState:
 
 urlpatterns = [
     path("headroom/waiting", waiting_page, name="waiting-costs"),
-    path("headroom/waiting.csv", waiting_csv, name="waiting-costs-csv"),
-    path("headroom/waiting/jobs.csv", waited_jobs_csv, name="waited-jobs-csv"),
-    path("headroom/waiting/outages.csv", outage_losses_csv, name="outage-losses-csv"),
 ]

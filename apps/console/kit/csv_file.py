@@ -1,0 +1,81 @@
+"""A table of a page as CSV: it is answered under the page's own address, by the table's name."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from apps.console.kit.request import Context
+from apps.show.words import joined
+
+SUFFIX = ".csv"
+TABLE = "table"
+"""The parameter that names the table."""
+FIRST_PAGE = "/overview"
+"""What the page at `/` is called where its tables are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A table that a page offers as CSV: its name in addresses, its address, and what writes it when it is wanted."""
+
+    table: str
+    href: str
+    write: Callable[[], HttpResponse]
+
+
+def csv_path(page_path: str) -> str:
+    """Return where the tables of a page are answered as CSV: `/headroom.csv` for `/headroom`."""
+    return (page_path if page_path != "/" else FIRST_PAGE) + SUFFIX
+
+
+def page_path(path: str) -> str:
+    """Return the address of the page whose tables are answered at `path`."""
+    page = path.removesuffix(SUFFIX)
+    return "/" if page == FIRST_PAGE else page
+
+
+def csv_file(table: str, context: Context, write: Callable[[], HttpResponse]) -> CsvFile:
+    """Return a table of the page as CSV, under the address of the page with everything that it was asked for."""
+    params = context.query.copy()
+    params[TABLE] = table
+    return CsvFile(table, f"{csv_path(context.path)}?{params.urlencode()}", write)
+
+
+def wants_csv(request: HttpRequest) -> bool:
+    """Whether a request is for a table of a page instead of the page: by its address, or by what it accepts."""
+    if request.path.endswith(SUFFIX):
+        return True
+    return request.get_preferred_type(["text/html", "text/csv"]) == "text/csv"
+
+
+def for_csv(context: Context) -> Context:
+    """Return the context of the page, with the name of the table that is wanted as CSV instead of it."""
+    query = context.query.copy()
+    table = query.pop(TABLE, [""])[-1]
+    return replace(context, path=page_path(context.path), query=query, csv_table=table)
+
+
+def answered_csv(sections: Sequence[Any], main_table: str, table: str) -> HttpResponse:
+    """Write the table of that name; without a name the main one, or the only one; refuses Http404 with the names there are."""
+    file_by_table = {file.table: file for file in csv_files(sections)}
+    wanted = table or main_table or (next(iter(file_by_table)) if len(file_by_table) == 1 else "")
+    if wanted in file_by_table:
+        return file_by_table[wanted].write()
+    if not file_by_table:
+        raise Http404("This page has no table as CSV.")
+    names = joined(sorted(file_by_table))
+    raise Http404(f"Say by ?{TABLE}= which table of this page is wanted: it has {names}.")
+
+
+def csv_files(sections: Sequence[Any]) -> Iterator[CsvFile]:
+    """Yield the files of sections, and of the sections within them."""
+    for section in sections:
+        if isinstance(section, CsvFile):
+            yield section
+            continue
+        file = getattr(section, "csv", None)
+        if file is not None:
+            yield file
+        yield from csv_files(getattr(section, "sections", ()))

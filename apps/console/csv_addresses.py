@@ -33,6 +33,21 @@ OLD_ADDRESSES: tuple[tuple[str, str, str], ...] = (
     ("capacity-requests/<int:capacity_request_id>/use.csv", "capacity-request", "use"),
     ("capacity-requests/<int:capacity_request_id>/steps.csv", "capacity-request", "steps"),
     ("crossover/<int:scenario_id>/runs.csv", "crossover", "runs"),
+    ("fleet/agents/trust.csv", "agents", "trust"),
+    ("fleet/agents/waiting.csv", "agents", "waiting-nodes"),
+    ("fleet/pools.csv", "fleet", "pools"),
+    ("fleet/hours.csv", "fleet", "hours"),
+    ("fleet/nodes/<int:node_id>/timeline.csv", "node-day", "happenings"),
+    ("fleet/nodes/<int:node_id>/bottlenecks.csv", "node-day", "bottlenecks"),
+    ("fleet/nodes/<int:node_id>/devices.csv", "node", "devices"),
+    ("fleet/nodes/<int:node_id>/holders.csv", "node", "holders"),
+    ("fleet/nodes/<int:node_id>/outages.csv", "node", "outages"),
+    ("fleet/nodes/<int:node_id>/agents.csv", "node", "agents"),
+    ("fleet/nodes/<int:node_id>/capacity.csv", "node", "capacity"),
+    ("fleet/devices/<int:device_id>/lives.csv", "device", "lives"),
+    ("forecasts/<int:forecast_id>/months.csv", "forecast", "months"),
+    ("forecasts/<int:forecast_id>/parts.csv", "forecast", "ways"),
+    ("forecasts/<int:forecast_id>/earlier.csv", "forecast", "earlier"),
 )
 """The address that a table had, the page where it is now, and its name there, in braces where the address says it."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from apps.console.kit.request import Context
 from apps.show.words import joined
@@ -58,15 +58,16 @@ def for_csv(context: Context) -> Context:
 
 
 def answered_csv(sections: Sequence[Any], main_table: str, table: str) -> HttpResponse:
-    """Write the table of that name; without a name the main one, or the only one; refuses Http404 with the names there are."""
+    """Write the table of that name; without a name the main one, or the only one; else say which there are."""
     file_by_table = {file.table: file for file in csv_files(sections)}
     wanted = table or main_table or (next(iter(file_by_table)) if len(file_by_table) == 1 else "")
     if wanted in file_by_table:
         return file_by_table[wanted].write()
-    if not file_by_table:
-        raise Http404("This page has no table as CSV.")
-    names = joined(sorted(file_by_table))
-    raise Http404(f"Say by ?{TABLE}= which table of this page is wanted: it has {names}.")
+    why = "This page has no table as CSV."
+    if file_by_table:
+        names = joined(sorted(file_by_table))
+        why = f"Say by ?{TABLE}= which table of this page is wanted: it has {names}."
+    return HttpResponse(why, status=404, content_type="text/plain; charset=utf-8")
 
 
 def csv_files(sections: Sequence[Any]) -> Iterator[CsvFile]:

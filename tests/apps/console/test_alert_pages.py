@@ -206,5 +206,5 @@ def test_a_list_of_messages_says_how_many_it_has_not_and_its_file_has_all(
     assert "3 messages could not be sent yet" in every
     for page, noun in ((every, "messages"), (own, "messages"), (own, "attempts")):
         assert f"the newest 2 of 3 {noun} are listed, CSV has all" in page
-    for path in ("messages", f"channels/{row.pk}", f"channels/{row.pk}/messages"):
-        assert len(csv_rows(finn.get(f"/alerts/{path}.csv"))) == 3
+    for path in ("messages.csv", f"channels/{row.pk}.csv", f"channels/{row.pk}.csv?table=messages"):
+        assert len(csv_rows(finn.get(f"/alerts/{path}"))) == 3

@@ -124,7 +124,7 @@ def test_several_teams_are_chosen_as_they_are_carried(team_id: int) -> None:
     assert "Model APIs cost $6" in text
     assert "There is no team" not in text
     assert 'value="Speech%2c text"' in page(finance)
-    sheet = page(finance, "/api-spend.csv?table=owners", team="Vision,Speech%2c text")
+    sheet = page(finance, "/api-spend.csv", table="owners", team="Vision,Speech%2c text")
     assert len(sheet.splitlines()) == 3
 
 

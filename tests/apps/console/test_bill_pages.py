@@ -232,7 +232,7 @@ def test_only_finance_and_platform_see_bills_and_the_way_to_them() -> None:
 
     assert 'href="/bills"' in client.get("/").content.decode()
     assert 'href="/bills"' not in member.get("/").content.decode()
-    for address in ("/bills", "/bills.csv", page, f"{page}/rejected.csv"):
+    for address in ("/bills", "/bills.csv", page, f"{page}.csv"):
         assert client.get(address).status_code == 200
         assert member.get(address).status_code == 403
         assert Client().get(address).status_code == 302

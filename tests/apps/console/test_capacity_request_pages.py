@@ -103,7 +103,7 @@ def test_another_team_sees_none_of_it_and_asks_for_its_own_alone(starved) -> Non
     team_id, pool_id = starved
     request_id = raised(team_id, pool_id=pool_id)
     eve = signed_in("lead", make.make_team("Blue"))
-    for end in ("", "/profile.csv", "/use.csv", "/steps.csv", "/withdraw"):
+    for end in ("", ".csv?table=profile", ".csv?table=use", ".csv?table=steps", "/withdraw"):
         assert eve.get(f"/capacity-requests/{request_id}{end}").status_code == 404
     assert "No capacity was asked for" in eve.get("/capacity-requests").content.decode()
     asked = entered(team_id, pool_id)
@@ -126,10 +126,10 @@ def test_every_table_is_a_file_too(starved) -> None:
     assert (listed["state"], listed["gpus"], listed["cost"]) == ("raised", "12", "35395.200000")
     assert float(listed["fixes_return_gpus"]) == pytest.approx(6 / 14, abs=1e-6)
     at = f"/capacity-requests/{request_id}"
-    assert [row["cause"] for row in rows(f"{at}/profile.csv")][:2] == [
+    assert [row["cause"] for row in rows(f"{at}.csv?table=profile")][:2] == [
         "data_wait", "idle_while_allocated",
     ]  # fmt: skip
-    use = {row["figure"]: row["there"] for row in rows(f"{at}/use.csv")}
+    use = {row["figure"]: row["there"] for row in rows(f"{at}.csv?table=use")}
     assert (use["Active"], use["SM active"]) == ("50\xa0%", "")
     assert use["Waste: otherwise idle while allocated"] == "$49.16"
-    assert [row["step"] for row in rows(f"{at}/steps.csv")] == ["raised"]
+    assert [row["step"] for row in rows(f"{at}.csv?table=steps")] == ["raised"]

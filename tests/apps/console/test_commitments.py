@@ -224,9 +224,9 @@ def test_nobody_else_sees_what_was_bought(role: str) -> None:
     addresses = [
         "",
         ".csv",
-        "/days.csv",
+        ".csv?table=days",
         "/new",
-        *(f"/{one}{end}" for end in ("", ".csv", "/unused.csv", "/end")),
+        *(f"/{one}{end}" for end in ("", ".csv", ".csv?table=hours", "/end")),
     ]
     assert {client.get(f"/commitments{end}").status_code for end in addresses} == {403}
     assert "Commitments" not in words_of(client.get("/"))

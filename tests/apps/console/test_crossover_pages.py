@@ -96,7 +96,7 @@ def test_a_scenario_shows_both_sides_where_they_cross_and_how_it_came_to_be(ids)
     assert "Price of a GPU-hour" in text
     assert "FP8 weights" in text
     assert answer.digest in text
-    crossings = rows_of(finn, f"{path}/crossings.csv")
+    crossings = rows_of(finn, f"{path}.csv", table="crossings")
     assert float(crossings[-1]["million_tokens"]) == durable
     assert 0 < float(crossings[-1]["utilization"]) < 1
     for part, column in (
@@ -105,7 +105,7 @@ def test_a_scenario_shows_both_sides_where_they_cross_and_how_it_came_to_be(ids)
     ):  # fmt: skip
         table = page(finn, f"{path}/{part}.csv").splitlines()
         assert column in table[0].split(",")
-    assert finn.get(f"{path}/else.csv").status_code == 404
+    assert finn.get(f"{path}.csv", table="else").status_code == 404
 
 
 def test_what_was_measured_stands_beside_the_ledgers_own_figure(ids) -> None:
@@ -166,8 +166,8 @@ def test_sliders_answer_anew_without_javascript_too(ids) -> None:
     dearer = page(finn, path, gpu_hour=str(float(now) * 3.9))
     assert "buy it from the API, with what you moved" in text_of(dearer)
     assert "$9.75" in text_of(dearer), "the slider says where it is"
-    moved = rows_of(finn, f"{path}/costs.csv", gpu_hour=str(float(now) * 2))
-    kept = rows_of(finn, f"{path}/costs.csv")
+    moved = rows_of(finn, f"{path}.csv", table="costs", gpu_hour=str(float(now) * 2))
+    kept = rows_of(finn, f"{path}.csv", table="costs")
     assert float(moved[1]["month"]) == pytest.approx(2 * float(kept[1]["month"]))
     wrong = text_of(page(finn, path, headroom="7"))
     assert "Say a number from" in wrong

@@ -102,9 +102,9 @@ def test_a_forecast_by_day_has_its_months_its_measured_coverage_and_the_change_o
     (by_hour,) = forecasts(None, WHOLE)
     assert f'href="/forecasts/{by_hour.id}"' in page
     assert "higher since 2 March 2026" in page_of(finn, f"/forecasts/{by_hour.id}")
-    earlier = finn.get(f"/forecasts/{whole.id}/earlier.csv").content.decode()
+    earlier = finn.get(f"/forecasts/{whole.id}.csv?table=earlier").content.decode()
     assert [row["realised_days"] for row in csv.DictReader(io.StringIO(earlier))] == ["0"]
-    months = finn.get(f"/forecasts/{whole.id}/months.csv").content.decode()
+    months = finn.get(f"/forecasts/{whole.id}.csv?table=months").content.decode()
     rows = list(csv.DictReader(io.StringIO(months)))
     assert (rows[0]["month"], rows[0]["days"]) == ("2026-03-01", "2")
     assert [float(row["value"]) for row in rows] == [month.value for month in whole.months]

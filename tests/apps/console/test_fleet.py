@@ -167,7 +167,7 @@ def test_pools_are_ordered_by_any_column_and_are_a_sheet(world):
     turned = text(client.get("/fleet?pools=held")).partition('id="pools"')[2]
     assert turned.index('">a-lab</a>') < turned.index('">h100</a>')
     assert "There is no column &#x27;odd&#x27;" in text(client.get("/fleet?pools=odd"))
-    sheet = text(client.get("/fleet/pools.csv")).splitlines()
+    sheet = text(client.get("/fleet.csv?table=pools")).splitlines()
     assert sheet[0].startswith("pool,cluster,")
     (row,) = [line for line in sheet if line.startswith("h100,")]
     assert ",Zebra research,1,0,8,4,0." in row

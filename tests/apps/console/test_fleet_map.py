@@ -83,7 +83,7 @@ def test_each_hour_is_worked_idle_or_not_observed(world):
 
 
 def test_its_sheet_has_every_full_hour_and_leaves_unknown_work_empty(world):
-    lines = page("viewer", "/fleet/hours.csv").splitlines()
+    lines = page("viewer", "/fleet.csv?table=hours").splitlines()
     assert lines[0] == "node,pool,hour,gpu_hours,observed_gpu_hours,active_gpu_hours"
     hours = {name: [line for line in lines if line.startswith(name)] for name in world.ids}
     assert [len(each) for each in hours.values()] == [3, 3, 3]

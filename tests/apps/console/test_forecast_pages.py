@@ -84,7 +84,7 @@ def test_a_forecast_shows_its_fan_its_hours_and_what_it_was_made_from(team: int)
     assert len(rows) == 336
     assert [row["observed"] != "" for row in rows[:13]] == [True] * 12 + [False]
     assert float(rows[0]["q10"]) <= float(rows[0]["value"]) <= float(rows[0]["q90"])
-    earlier = finn.get(f"/forecasts/{newest.id}/earlier.csv").content.decode()
+    earlier = finn.get(f"/forecasts/{newest.id}.csv?table=earlier").content.decode()
     assert [row["realised_hours"] for row in csv.DictReader(io.StringIO(earlier))] == ["0", "12"]
 
 
@@ -162,7 +162,7 @@ def test_the_organisations_page_says_what_its_parts_add_up_to_and_what_does_not(
     assert "in the first 24 hours that all have" in text
     assert "of no team, or waiting in a queue" in text
     assert "come to more than the whole’s" in text
-    answer = finn.get(f"/forecasts/{whole.id}/parts.csv").content.decode()
+    answer = finn.get(f"/forecasts/{whole.id}.csv?table=ways").content.decode()
     ways = {row["dimension"]: row for row in csv.DictReader(io.StringIO(answer))}
     assert float(ways["GPU models"]["reconciled"]) == pytest.approx(whole.day_ahead_reconciled)
     assert float(ways["Teams"]["reconciled"]) == pytest.approx(whole.day_ahead_reconciled)

@@ -113,7 +113,7 @@ def test_an_order_is_marked_turns_and_is_the_order_of_the_file() -> None:
     assert (name.order, name.href) == ("", "/things?window=7d&of=name#list")
     file = shown("of=-size").csv
     assert file is not None
-    assert file.href == "/things.csv?of=-size&table=things"
+    assert file.href == "/things.csv?of=-size&table=list"
     assert file.write().content == THINGS.csv(ROWS, context("of=-size"), "things").content
     written = THINGS.csv(ROWS, context("of=-size"), "things").content.decode()
     assert [line.split(",")[1] for line in written.split("\r\n")[1:-1]] == ["c", "b", "A"]

@@ -67,4 +67,4 @@ def test_the_pages_show_what_waits_and_take_a_decision(node_id: int) -> None:
 def test_who_does_not_see_everything_sees_nothing_of_it(node_id: int) -> None:
     client = signed_in("viewer")
     assert "gpu-99" not in client.get("/fleet/agents").content.decode()
-    assert client.get("/fleet/agents/waiting.csv").status_code == 403
+    assert client.get("/fleet/agents.csv?table=waiting-nodes").status_code == 403

@@ -262,7 +262,7 @@ def test_the_fleet_is_told_in_gpus_and_a_node_of_cores_in_cores(research: int) -
     assert "75 % of 32 cores of pool of cpu-01 are held now." in of_cores
     page = text_of(finance.get(f"/fleet/nodes/{node_id}"))
     assert "24 of 32 cores of cpu-01 are held now" in page
-    rows = finance.get(f"/fleet/nodes/{node_id}/holders.csv").content.decode().splitlines()
+    rows = finance.get(f"/fleet/nodes/{node_id}.csv?table=holders").content.decode().splitlines()
     assert rows[0].startswith("holder,what,team,cores,")
     assert sorted(row.split(",")[3] for row in rows[1:]) == ["24", "–"]
     assert [node.name for node in queries.agentless_nodes(now, 9)] == ["gpu-01"]

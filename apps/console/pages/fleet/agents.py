@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
@@ -197,25 +196,19 @@ def agents(context: Context) -> ConsolePage:
         ),
         filters=(filter_of("show", "Agents", SHOWS, reading.texts),),
         problems=tuple(reading.problems),
+        main_table=AGENTS.name,
         sections=(
             FigureRow(figures(every)),
             *trust_sections(context),
             AGENTS.section(
                 rows,
                 context,
-                csv_href=reverse("agents-csv"),
+                csv_name="agents",
                 empty=_no_agent(context, is_any=bool(every)),
                 remark=HOW_TO_READ if rows else "",
             ),
         ),
     )
-
-
-@shown(EVERYONE, "agents")
-def agents_csv(context: Context) -> HttpResponse:
-    """The agents that the address asks for."""
-    show = _agents_query(context).texts["show"]
-    return AGENTS.csv(agents_shown(agents_by_need(context.at), show), context, "agents")
 
 
 def agents_by_need(at: datetime) -> list[AgentHealth]:

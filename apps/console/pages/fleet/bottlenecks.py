@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from django.http import HttpResponse
-from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import INSTANT, Format, warned
-from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table, TableSection
-from apps.console.pages.fleet.node import on_record
-from apps.console.pages.fleet.timeline import RequestedDay, parse_requested_day
+from apps.console.pages.fleet.timeline import RequestedDay
 from apps.console.pages.lanes import Span
 from apps.economics.hours import hour_of
 from apps.fleet.queries import disagreements
@@ -109,14 +105,6 @@ NODE_HOURS = Table[NodeHourEvidence](
 )
 
 
-@shown(EVERYONE, "fleet")
-def node_bottlenecks_csv(context: Context, node_id: int) -> HttpResponse:
-    """The hours of a node beside its GPUs in the span that the address asks for."""
-    on_record(node_id)
-    hours = hours_of_span(node_id, parse_requested_day(context).span)
-    return NODE_HOURS.csv(hours, context, f"network and stalls of node {node_id}")
-
-
 def bottlenecks(node_id: int, requested_day: RequestedDay, context: Context) -> TableSection:
     """The hours of the span, the latest first, under what they say."""
     hours = hours_of_span(node_id, requested_day.span)
@@ -126,7 +114,8 @@ def bottlenecks(node_id: int, requested_day: RequestedDay, context: Context) -> 
         title=_bottlenecks_finding(hours),
         about=f"{requested_day.words}: the host of the GPUs; a stall is the share of time in which work "
         "waited",
-        csv_href=reverse("node-bottlenecks", args=[node_id]) if hours else "",
+        csv_name=f"network and stalls of node {node_id}",
+        csv_rows=lambda: hours,
     )
 
 

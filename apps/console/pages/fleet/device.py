@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -50,36 +49,24 @@ def device(context: Context, device_id: int) -> ConsolePage:
     life = _get_device_or_404(device_id)
     heat = device_heat(life, context)
     hours = DEVICE_HOURS.section(
-        _hours_there(heat), context, csv_href=reverse("device-hours", args=[life.id])
+        _hours_there(heat), context, csv_name=f"hours of device {device_id}"
     )
     return ConsolePage(
         context=context,
         finding=_device_finding(life, heat),
         back=Link(life.node_name, reverse("node", args=[life.node_id])),
+        csv_files=(hours.csv,),
+        main_table=DEVICE_HOURS.name,
         sections=(
             FactList(list(_facts_of(life, context.locale))),
             Include("fleet/_device_hours.html", {"heat": heat, "table": hours}),
             LIVES.section(
                 fleet.lifetimes_of_uuid(life.uuid),
                 context,
-                csv_href=reverse("device-lives", args=[life.id]),
+                csv_name=f"lives of device {device_id}",
             ),
         ),
     )
-
-
-@shown(EVERYONE, "fleet")
-def device_hours_csv(context: Context, device_id: int) -> HttpResponse:
-    """The last 48 hours of a device."""
-    heat = device_heat(_get_device_or_404(device_id), context)
-    return DEVICE_HOURS.csv(_hours_there(heat), context, f"hours of device {device_id}")
-
-
-@shown(EVERYONE, "fleet")
-def device_lifetimes_csv(context: Context, device_id: int) -> HttpResponse:
-    """Every life of a device."""
-    lifetimes = fleet.lifetimes_of_uuid(_get_device_or_404(device_id).uuid)
-    return LIVES.csv(lifetimes, context, f"lives of device {device_id}")
 
 
 def _get_device_or_404(device_id: int) -> fleet.DeviceLife:

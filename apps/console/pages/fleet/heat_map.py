@@ -194,7 +194,7 @@ def heat_map(
         title=finding(day),
         about="share of each hour’s observed GPU time that was active; most idle time first; from "
         f"{labels[0]} to now",
-        csv_href=reverse("fleet-hours"),
+        csv=HOURS_OF_NODES.file("hours of nodes", context, lambda: map_hours(day, facts)),
         remark=drawn("fleet/_heat_key.html") if rows else "",
     )
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, INSTANT, MONEY, TEXT, Format, quiet, titled
@@ -188,24 +187,18 @@ def incidents(context: Context) -> ConsolePage:
         ),
         filters=question.filters,
         problems=(*question.reading.problems, *_left_out(facts)),
+        main_table=INCIDENTS.name,
         sections=(
             FigureRow(figures(facts, context, question.reading)),
             *trust_sections(context),
             incident_table(context).section(
                 rows,
                 context,
-                csv_href=reverse("incidents-csv"),
+                csv_name="incidents",
                 remark=WHAT_IT_COSTS if is_priced else "",
             ),
         ),
     )
-
-
-@shown(EVERYONE, "incidents")
-def incidents_csv(context: Context) -> HttpResponse:
-    """The incidents that the address asks for."""
-    facts = incident_facts(incident_question(context).wanted, MOST)
-    return incident_table(context).csv(priced_incidents(facts, context), context, "incidents")
 
 
 def incident_table(context: Context) -> Table[PricedIncident]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -65,58 +64,6 @@ def node(context: Context, node_id: int) -> ConsolePage:
     return node_page(on_record(node_id), context)
 
 
-@shown(EVERYONE, "fleet")
-def node_hours_csv(context: Context, node_id: int) -> HttpResponse:
-    """The last 48 hours of a node by state, as far as they are settled."""
-    on_record(node_id)
-    hours = _hours_of(node_id, shown_from(context.at))
-    return STATE_HOURS.csv(sorted(hours.items()), context, f"hours of node {node_id}")
-
-
-@shown(EVERYONE, "fleet")
-def node_devices_csv(context: Context, node_id: int) -> HttpResponse:
-    """The devices of a node, with who holds them as far as the viewer may know."""
-    on_record(node_id)
-    first = shown_from(context.at)
-    holders = workloads.holders_now([node_id], context.at, context.viewer)
-    devices, outages = fleet.devices_of_node(node_id, first), fleet.outages_of_node(node_id)
-    rows = _devices_now(devices, holders, outages, (_measured_hours(devices, first), context))
-    return DEVICES.csv(rows, context, f"devices of node {node_id}")
-
-
-@shown(EVERYONE, "fleet")
-def node_holders_csv(context: Context, node_id: int) -> HttpResponse:
-    """Who holds a node now, as far as the viewer may know."""
-    in_cores = on_record(node_id)["unit"] == "core"
-    holders = workloads.holders_now([node_id], context.at, context.viewer, in_cores=in_cores)
-    rows = holders_now(holders, fleet.devices_of_node(node_id, shown_from(context.at)))
-    table = CORE_HOLDERS if in_cores else HOLDERS
-    return table.csv(rows, context, f"holders of node {node_id}")
-
-
-@shown(EVERYONE, "fleet")
-def node_outages_csv(context: Context, node_id: int) -> HttpResponse:
-    """The outages of a node and of its devices."""
-    on_record(node_id)
-    rows = [OutageNow(outage, may_end=False) for outage in fleet.outages_of_node(node_id)]
-    return OUTAGES_OF_NODE.csv(rows, context, f"outages of node {node_id}")
-
-
-@shown(EVERYONE, "fleet")
-def node_agents_csv(context: Context, node_id: int) -> HttpResponse:
-    """The agents of a node."""
-    on_record(node_id)
-    rows = fleet.agents_of_node(node_id)
-    return AGENTS_OF_NODE.csv(rows, context, f"agents of node {node_id}")
-
-
-@shown(EVERYONE, "fleet")
-def node_capacity_csv(context: Context, node_id: int) -> HttpResponse:
-    """Return what was declared of a node, as CSV."""
-    rows = on_record(node_id)["capacities"]
-    return CAPACITY.csv(rows, context, f"capacity of node {node_id}")
-
-
 def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     """The page of the node that `row` is."""
     node_id, at = row["id"], context.at
@@ -129,38 +76,38 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     standing_node = _node_status(row, device_lives, outages, agents, at)
     measured = _measured_hours(device_lives, first)
     devices = _devices_now(device_lives, holders, outages, (measured, context))
+    hours = _node_hours(node_id, first, context)
     meters = _meters_of_devices(device_lives, measured, (first, at), context)
-
-    def csv(name: str) -> str:
-        return reverse(name, args=[node_id])
 
     return ConsolePage(
         context=context,
         finding=_node_finding(standing_node, holders, context, "core" if in_cores else "GPU"),
         back=Link("Nodes and GPUs", reverse("fleet")),
         actions=tuple(_actions_of(standing_node, context)),
+        csv_files=(hours["csv"],),
+        main_table=STATE_HOURS.name,
         sections=(
             FactList(list(_facts_of(row, standing_node, context))),
             node_tabs(node_id, context),
             *trust_sections(context, node_id),
-            Include("fleet/_node_hours.html", _node_hours(node_id, first, context)),
+            Include("fleet/_node_hours.html", hours),
             (CORE_HOLDERS if in_cores else HOLDERS).section(
-                holders_now(holders, device_lives), context, csv_href=csv("node-holders")
+                holders_now(holders, device_lives), context, csv_name=f"holders of node {node_id}"
             ),
             DEVICES.section(
                 devices,
                 context,
-                csv_href=csv("node-devices"),
+                csv_name=f"devices of node {node_id}",
                 remark=drawn("fleet/_heat_key.html") if devices else "",
             ),
             meters,
             OUTAGES_OF_NODE.section(
                 [OutageNow(outage, context.viewer.may_manage) for outage in outages],
                 context,
-                csv_href=csv("node-outages"),
+                csv_name=f"outages of node {node_id}",
             ),
-            AGENTS_OF_NODE.section(agents, context, csv_href=csv("node-agents")),
-            CAPACITY.section(row["capacities"], context, csv_href=csv("node-capacity")),
+            AGENTS_OF_NODE.section(agents, context, csv_name=f"agents of node {node_id}"),
+            CAPACITY.section(row["capacities"], context, csv_name=f"capacity of node {node_id}"),
         ),
     )
 
@@ -169,7 +116,7 @@ def _node_hours(node_id: int, first: datetime, context: Context) -> Mapping[str,
     """Return what a node's GPU time was, by hour, as the picture takes it."""
     hours = _hours_of(node_id, first)
     return {
-        "id": node_id,
+        "csv": STATE_HOURS.file(f"hours of node {node_id}", context, lambda: sorted(hours.items())),
         "hours": hour_columns(hours, first, context.zone),
         "hours_from": first,
         "states": key_of(states_of(hours.values())),

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import NamedTuple
 
-from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
@@ -20,7 +19,7 @@ from apps.console.pages.fleet.agents import agents_by_need, unhealthy_agents
 from apps.console.pages.fleet.corrections import correct_pool_link, pool_history, pool_record
 from apps.console.pages.fleet.facts import FleetFacts, FleetQuestion, requested_fleet
 from apps.console.pages.fleet.gpu_shares import gpu_share_section
-from apps.console.pages.fleet.heat_map import HOURS_OF_NODES, day_of, heat_map, map_hours
+from apps.console.pages.fleet.heat_map import HOURS_OF_NODES, heat_map
 from apps.console.pages.fleet.hours import GpuTime, by_key, key_of, strip_cell, time_of
 from apps.console.pages.fleet.pools import (
     POOLS,
@@ -148,7 +147,15 @@ def nodes(context: Context) -> ConsolePage:
     question, facts = requested_fleet(context)
     if not facts.pools:
         return ConsolePage(
-            context=context, finding="There are no nodes yet.", empty=_no_pools(context)
+            context=context,
+            finding="There are no nodes yet.",
+            empty=_no_pools(context),
+            csv_files=(
+                NODES.file("nodes", context, tuple),
+                POOLS.file("pools", context, tuple),
+                HOURS_OF_NODES.file("hours of nodes", context, tuple),
+            ),
+            main_table=NODES.name,
         )
     spans, chosen = spans_since_yesterday(context), chosen_pools(facts, question)
     matches = matching(facts, question)
@@ -163,6 +170,7 @@ def nodes(context: Context) -> ConsolePage:
         filters=question.filters,
         problems=tuple(question.reading.problems),
         actions=(correct_pool_link(one.id, "Correct this pool"),) if one and may_correct else (),
+        main_table=NODES.name,
         sections=(
             FigureRow(figures(facts, chosen, spans, question)),
             pool_record(one, context) if one else None,
@@ -170,10 +178,16 @@ def nodes(context: Context) -> ConsolePage:
             POOLS.section(
                 listed_pools(facts, spans, question, context),
                 context,
-                csv_href=reverse("fleet-pools"),
+                csv_name="pools",
                 states=_states_of(spans, rows),
             ),
-            NODES.section(rows, context, part=part, csv_href=reverse("fleet-nodes")),
+            NODES.section(
+                rows,
+                context,
+                part=part,
+                csv_name="nodes",
+                csv_rows=lambda: with_time(listed_nodes(matches, facts), facts),
+            ),
             gpu_share_section(one, context) if one else None,
             pool_history(one, context) if one else None,
         ),
@@ -195,22 +209,6 @@ def _no_pools(context: Context) -> EmptyState:
         may=context.viewer.may_manage,
     )
     return replace(NO_POOLS, steps=(pool, guide))
-
-
-@shown(EVERYONE, "fleet")
-def nodes_csv(context: Context) -> HttpResponse:
-    """Every node that the address asks for."""
-    question, facts = requested_fleet(context)
-    rows = with_time(listed_nodes(matching(facts, question), facts), facts)
-    return NODES.csv(rows, context, "nodes")
-
-
-@shown(EVERYONE, "fleet")
-def hours_csv(context: Context) -> HttpResponse:
-    """The last full hours of every node that the address asks for, measured or not."""
-    question, facts = requested_fleet(context)
-    hours = map_hours(day_of(matching(facts, question), facts), facts)
-    return HOURS_OF_NODES.csv(hours, context, "hours of nodes")
 
 
 def trouble_links(context: Context) -> list[SafeString]:

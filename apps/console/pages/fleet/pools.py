@@ -4,21 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import COUNT, FIGURE, RATIO, linked, warned
 from apps.console.kit.chart import Figure
 from apps.console.kit.frame import Link
-from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.facts import (
     FleetFacts,
     FleetQuestion,
     Holdings,
-    requested_fleet,
     time_in,
     time_together,
 )
@@ -78,14 +75,6 @@ POOLS = Table[ListedPool](
     "as settled",
     sort="pools",
 )  # fmt: skip
-
-
-@shown(EVERYONE, "fleet")
-def pools_csv(context: Context) -> HttpResponse:
-    """Every pool that the address asks for."""
-    question, facts = requested_fleet(context)
-    rows = listed_pools(facts, spans_since_yesterday(context), question, context)
-    return POOLS.csv(rows, context, "pools")
 
 
 def chosen_pools(facts: FleetFacts, question: FleetQuestion) -> list[fleet.PoolFact]:

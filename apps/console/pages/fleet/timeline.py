@@ -6,19 +6,17 @@ from datetime import UTC, date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.accounts.queries.paging import PageRequest
 from apps.console.kit.cells import DURATION, INSTANT, drawn, linked
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
-from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context, with_current_filters
+from apps.console.kit.request import Context, with_current_filters
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet import timeline_bars as bars
-from apps.console.pages.fleet.node import on_record
 from apps.console.pages.fleet.node_tables import WRAPPED, device_name, holder_label, job_href
 from apps.console.pages.lanes import DrawnLane, Span, lanes_section
 from apps.economics.hours import HOUR, hour_of
@@ -114,7 +112,7 @@ class Timeline:
     lanes: TableSection | None
     happenings: TableSection
     meanings: tuple[tuple[str, str], ...]
-    csv_href: str
+    csv: CsvFile
     days: tuple[Link, ...]
     here: str
     kept: Mapping[str, str]
@@ -139,14 +137,6 @@ HAPPENINGS = Table[Happening](
         Column("seconds", "For", lambda row: row.lasted, DURATION),
     ),
 )  # fmt: skip
-
-
-@shown(EVERYONE, "fleet")
-def node_timeline_csv(context: Context, node_id: int) -> HttpResponse:
-    """Return what happened on a node's GPUs in the span that the address asks for, as CSV."""
-    on_record(node_id)
-    lanes = tuple(_lanes_of(day_facts(node_id, parse_requested_day(context).span, context)))
-    return HAPPENINGS.csv(_earliest_first(lanes), context, f"timeline of node {node_id}")
 
 
 def parse_requested_day(context: Context) -> RequestedDay:
@@ -225,7 +215,7 @@ def timeline(node_id: int, requested_day: RequestedDay, context: Context) -> Tim
         lanes=picture if lanes else None,
         happenings=HAPPENINGS.section(rows[:MOST_ROWS], context),
         meanings=_meanings_of(facts),
-        csv_href=context.href(reverse("node-timeline", args=[node_id])),
+        csv=HAPPENINGS.file(f"timeline of node {node_id}", context, lambda: rows),
         days=tuple(
             with_current_filters(link, context)
             for link in _adjacent_day_links(context.path, day, today)

@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html_join
 
 from apps.console.kit.cells import COUNT, INSTANT, WRAPPED, linked, quiet
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.page import Section, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.page import Section
+from apps.console.kit.request import MANAGES, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.setup.new_nodes import node_price_words
 from apps.fleet import actions
@@ -87,17 +86,24 @@ def trust_sections(context: Context, node_id: int | None = None) -> list[Section
         return []
     matters = fleet.trust_incidents(node_id, is_open=True)
     waiting = fleet.waiting_nodes() if node_id is None else []
-    sections: list[Section] = []
-    if matters:
-        csv = reverse("trust-csv") if node_id is None else ""
-        table = _with_decisions(
-            MATTERS, "trust-incident", context, lambda r: r["node_id"] is not None
-        )
-        sections.append(table.section(matters, context, csv_href=csv))
-    if waiting:
-        table = _with_decisions(WAITING_NODES, "waiting-node", context, lambda _: True)
-        sections.append(table.section(waiting, context, csv_href=reverse("waiting-nodes-csv")))
-    return sections
+    matter_table = _with_decisions(
+        MATTERS, "trust-incident", context, lambda r: r["node_id"] is not None
+    )
+    waiting_table = _with_decisions(WAITING_NODES, "waiting-node", context, lambda _: True)
+    return [
+        matter_table.section(
+            matters,
+            context,
+            csv_name="what waits" if node_id is None else "",
+            is_shown=bool(matters),
+        ),
+        waiting_table.section(
+            waiting,
+            context,
+            csv_name="waiting nodes" if node_id is None else "",
+            is_shown=bool(waiting),
+        ),
+    ]
 
 
 def _with_decisions(
@@ -127,18 +133,6 @@ def _with_decisions(
         shown=lambda row, _: links(row),
     )
     return replace(table, columns=(table.columns[0], decide, *table.columns[1:]))
-
-
-@shown(SEES_EVERYTHING, "agents")
-def trust_csv(context: Context) -> HttpResponse:
-    """Return what waits for a person, as CSV."""
-    return MATTERS.csv(fleet.trust_incidents(is_open=True), context, "what waits")
-
-
-@shown(SEES_EVERYTHING, "agents")
-def waiting_nodes_csv(context: Context) -> HttpResponse:
-    """The nodes that wait to join."""
-    return WAITING_NODES.csv(fleet.waiting_nodes(), context, "waiting nodes")
 
 
 @changing(MANAGES, "agents")
@@ -268,8 +262,6 @@ def _node_href(row: TrustRow) -> str:
 
 
 urlpatterns = [
-    path("fleet/agents/trust.csv", trust_csv, name="trust-csv"),
-    path("fleet/agents/waiting.csv", waiting_nodes_csv, name="waiting-nodes-csv"),
     path(
         "fleet/agents/waiting/<int:waiting_node_id>/approve",
         approve_waiting_node,

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -126,17 +125,11 @@ def demand_event_list(context: Context) -> ConsolePage:
         actions=(Link("Enter an event", reverse("add-demand-event")),) if may else (),
         sections=(
             (CHANGEABLE_EVENTS if may else EVENTS).section(
-                events, context, csv_href=reverse("demand-events-csv")
+                events, context, csv_name="demand events"
             ),
         ),
         empty=None if events else _no_events(may=may),
     )
-
-
-@shown(EVERYONE, "forecasts")
-def demand_events_csv(context: Context) -> HttpResponse:
-    """Return the demand events as CSV."""
-    return EVENTS.csv(demand_events(context.seen_teams), context, "demand events")
 
 
 def _series_picks() -> dict[str, str]:
@@ -240,6 +233,5 @@ CHANGES = EnteredPages[DemandEventFact, DemandEventFact](
 
 urlpatterns = [
     path("forecasts/events", demand_event_list, name="demand-events"),
-    path("forecasts/events.csv", demand_events_csv, name="demand-events-csv"),
     *CHANGES.urlpatterns,
 ]

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
@@ -59,7 +58,7 @@ DRAWN_BEFORE = 7 * 24
 def forecast_list(context: Context) -> ConsolePage:
     """The newest forecast by the hour of every series that the viewer may see."""
     newest = forecasts(context.seen_teams)
-    return _list_page(newest, context, "forecasts", SERIES, "two weeks ahead")
+    return _list_page(newest, context, "forecasts", SERIES, "two weeks ahead", "forecasts")
 
 
 @shown(EVERYONE, "forecasts")
@@ -71,20 +70,9 @@ def daily_forecast_list(context: Context) -> ConsolePage:
         forecast for forecast in forecasts(context.seen_teams) if forecast.series not in by_day
     ]
     table = replace(DAILY_SERIES, about=f"{DAILY_SERIES.about}{words.not_by_day(missing)}")
-    return _list_page(newest, context, "daily-forecasts", table, "18 months ahead")
-
-
-@shown(EVERYONE, "forecasts")
-def forecast_list_csv(context: Context) -> HttpResponse:
-    """Return the forecasts as CSV."""
-    return SERIES.csv(forecasts(context.seen_teams), context, "forecasts")
-
-
-@shown(EVERYONE, "forecasts")
-def daily_forecast_list_csv(context: Context) -> HttpResponse:
-    """Return the forecasts by day as CSV."""
-    newest = forecasts(context.seen_teams, granularity=BY_DAY)
-    return DAILY_SERIES.csv(newest, context, "forecasts-by-day")
+    return _list_page(
+        newest, context, "daily-forecasts", table, "18 months ahead", "forecasts-by-day"
+    )
 
 
 @shown(EVERYONE, "forecasts")
@@ -102,57 +90,25 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
         tabs=_tabs_of_series(forecast),
         problems=tuple(_forecast_problems(forecast)),
         back=Link("All forecasts", reverse("daily-forecasts" if forecast.is_daily else "forecasts")),
+        main_table=HOURS.name,
         sections=(
             FigureRow(_key_figures(forecast, context.currency)),
             _fan(detailed, context),
             MONTHS.section(
-                forecast.months, context, csv_href=reverse("forecast-months-csv", args=[forecast.id])
-            )
-            if forecast.months
-            else None,
+                forecast.months, context, csv_name=f"forecast-{forecast_id}-months",
+                is_shown=bool(forecast.months),
+            ),
             gate_list(forecast.gates),
             _ways(forecast, context),
             (DAILY_SCORES if forecast.is_daily else SCORES).section(forecast.backtests, context),
             (DAILY_EARLIER if forecast.is_daily else EARLIER).section(
                 forecasts(context.seen_teams, forecast.series, forecast.granularity), context,
                 about=f"{{said}}; mean error in {words.unit_of_steps(forecast, _a_step(forecast))}",
-                csv_href=reverse("forecast-earlier-csv", args=[forecast.id]),
+                csv_name="forecasts-of-a-series",
             ),
             MADE.section(_facts(forecast, context), context, about=""),
         ),
     )  # fmt: skip
-
-
-@shown(EVERYONE, "forecasts")
-def forecast_csv(context: Context, forecast_id: int) -> HttpResponse:
-    """The hours or days of one forecast, with every quantile."""
-    detailed = _get_forecast_or_404(context, forecast_id)
-    table = DAYS if detailed.forecast.is_daily else HOURS
-    return table.csv(detailed.hours, context, f"forecast-{forecast_id}")
-
-
-@shown(EVERYONE, "forecasts")
-def forecast_months_csv(context: Context, forecast_id: int) -> HttpResponse:
-    """The months of one by day, with every quantile."""
-    months = _get_forecast_or_404(context, forecast_id).forecast.months
-    return MONTHS.csv(months, context, f"forecast-{forecast_id}-months")
-
-
-@shown(EVERYONE, "forecasts")
-def forecast_parts_csv(context: Context, forecast_id: int) -> HttpResponse:
-    """Return what the parts of a forecast add up to, in every way to divide it, as CSV."""
-    fact = reconciliation_of(_get_forecast_or_404(context, forecast_id).forecast)
-    ways = () if fact is None else fact.ways
-    return WAYS.csv(ways, context, f"forecast-{forecast_id}-parts")
-
-
-@shown(EVERYONE, "forecasts")
-def forecast_earlier_csv(context: Context, forecast_id: int) -> HttpResponse:
-    """All forecasts of the series, and how they turned out."""
-    forecast = _get_forecast_or_404(context, forecast_id).forecast
-    earlier = forecasts(context.seen_teams, forecast.series, forecast.granularity)
-    table = DAILY_EARLIER if forecast.is_daily else EARLIER
-    return table.csv(earlier, context, "forecasts-of-a-series")
 
 
 def _list_page(
@@ -161,6 +117,7 @@ def _list_page(
     page_name: str,
     table: Table[ForecastFact],
     how_far: str,
+    csv_name: str,
 ) -> ConsolePage:
     made_at = max((fact.made_at for fact in rows), default=None)
     progress = forecast_progress(context.at, context.organisation.zone)
@@ -178,16 +135,16 @@ def _list_page(
         tabs=horizon_tabs(page_name),
         notes=notes,
         actions=import_links(context),
-        sections=(table.section(rows, context, csv_href=reverse(f"{page_name}-csv")),),
+        sections=(table.section(rows, context, csv_name=csv_name),),
         empty=None if rows else no_forecast(context),
     )
 
 
-def _ways(forecast: ForecastFact, context: Context) -> TableSection | None:
+def _ways(forecast: ForecastFact, context: Context) -> TableSection:
     """Of the organisation alone: whoever sees it sees all its parts."""
-    fact = reconciliation_of(forecast)
+    fact, csv_name = reconciliation_of(forecast), f"forecast-{forecast.id}-parts"
     if fact is None or not fact.ways:
-        return None
+        return WAYS.section((), context, csv_name=csv_name, is_shown=False)
     steps = "hours" if not forecast.is_daily else "days"
     about = f"first {fact.steps} {steps}; {words.reconciled_errors(fact)}"
     if fact.reconciled_total is not None and fact.own_total is not None:
@@ -195,9 +152,7 @@ def _ways(forecast: ForecastFact, context: Context) -> TableSection | None:
             f"{words.amount(forecast, fact.reconciled_total, context.currency)} in the first {fact.steps} {steps} that all have, "
             f"{words.amount(forecast, fact.own_total, context.currency)} by its own history alone; {words.reconciled_errors(fact)}"
         )
-    return WAYS.section(
-        fact.ways, context, about=about, csv_href=reverse("forecast-parts-csv", args=[forecast.id])
-    )
+    return WAYS.section(fact.ways, context, about=about, csv_name=csv_name)
 
 
 def _tabs_of_series(forecast: ForecastFact) -> tuple[Choice, ...]:
@@ -344,6 +299,7 @@ def _fan(detailed: ForecastHours, context: Context) -> LineChart:
     before, by = (
         ("the half year", "by the day") if forecast.is_daily else ("the week", "by the hour")
     )
+    table = DAYS if forecast.is_daily else HOURS
     drawn_before = detailed.recent if forecast.is_daily else detailed.recent[-DRAWN_BEFORE:]
     return LineChart(
         name="fan",
@@ -360,8 +316,8 @@ def _fan(detailed: ForecastHours, context: Context) -> LineChart:
             words.number,
             [_drawn_event(event, zone) for event in forecast.events],
         ),
-        behind=(DAYS if forecast.is_daily else HOURS).section(detailed.hours, context),
-        csv_href=reverse("forecast-csv", args=[forecast.id]),
+        behind=table.section(detailed.hours, context),
+        csv=table.file(f"forecast-{forecast.id}", context, lambda: detailed.hours),
     )
 
 
@@ -381,15 +337,7 @@ def _interval_of(hour: ForecastHour) -> tuple[float, float] | None:
 
 urlpatterns = [
     path("forecasts", forecast_list, name="forecasts"),
-    path("forecasts.csv", forecast_list_csv, name="forecasts-csv"),
     path("forecasts/days", daily_forecast_list, name="daily-forecasts"),
-    path("forecasts/days.csv", daily_forecast_list_csv, name="daily-forecasts-csv"),
     *events.urlpatterns,
     path("forecasts/<int:forecast_id>", forecast_page, name="forecast"),
-    path("forecasts/<int:forecast_id>.csv", forecast_csv, name="forecast-csv"),
-    path("forecasts/<int:forecast_id>/months.csv", forecast_months_csv, name="forecast-months-csv"),
-    path("forecasts/<int:forecast_id>/parts.csv", forecast_parts_csv, name="forecast-parts-csv"),
-    path(
-        "forecasts/<int:forecast_id>/earlier.csv", forecast_earlier_csv, name="forecast-earlier-csv"
-    ),
 ]

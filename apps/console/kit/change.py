@@ -19,10 +19,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
+from apps.console.kit.csv_file import for_csv, wants_csv
 from apps.console.kit.entries import MomentField, PasswordField, PickField, SliderField, TicksField
 from apps.console.kit.form import EffectList, Field, FormSection
 from apps.console.kit.frame import Choice, EmptyState, Link
-from apps.console.kit.page import ConsolePage, Section, answered
+from apps.console.kit.page import PAGES, ConsolePage, Section, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import TableSection
 from apps.economics.refusal import Refusal
@@ -325,8 +326,11 @@ def changing(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
             context = request_context(request, active_entry, carries=False)
+            if request.method != "POST" and wants_csv(request):
+                context = for_csv(context)
             return change(context, *args, **kwargs).answer(request, context)
 
+        PAGES.add(view)
         return view
 
     return decorate

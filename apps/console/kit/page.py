@@ -200,7 +200,7 @@ def _is_drawn(section: Section) -> bool:
 
 
 PAGES: set[Callable[..., Any]] = set()
-"""Every page that is only looked at; its tables are answered as CSV."""
+"""Every page that is looked at by a GET; its tables are answered as CSV."""
 Answer = ConsolePage | HttpResponseBase
 Asked = Callable[Concatenate[Context, Given], Answer]
 
@@ -228,12 +228,7 @@ def shown(
             if wants_csv(request):
                 context = for_csv(context)
             answer = page_view(context, *args, **kwargs)
-            if not isinstance(answer, ConsolePage):
-                return answer
-            if context.csv_table is not None:
-                files = (*answer.sections, *answer.csv_files)
-                return answered_csv(files, answer.main_table, context.csv_table)
-            return answered(request, answer)
+            return answered(request, answer) if isinstance(answer, ConsolePage) else answer
 
         view.__dict__["body"] = BodyKind.NOTHING
         PAGES.add(view)
@@ -245,7 +240,10 @@ def shown(
 
 
 def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> HttpResponse:
-    """A page by its template, its links with what goes on to their pages."""
+    """A page by its template, its links with what goes on to their pages; where a table of it is wanted, that as CSV."""
+    if page.context.csv_table is not None:
+        files = (*page.sections, *page.csv_files)
+        return answered_csv(files, page.main_table, page.context.csv_table)
 
     def led(links: Sequence[Link]) -> tuple[Link, ...]:
         return tuple(with_current_filters(link, page.context) for link in links)

@@ -53,7 +53,7 @@ def test_a_lead_sees_only_what_is_theirs():
     assert "Research Not held by a job, or no workload $98.32" in page
     assert "account research" in page
     dee = client_of("dee")
-    for path in ("/ownership", "/ownership/workloads.csv", "/ownership/rules.csv"):
+    for path in ("/ownership", "/ownership.csv?table=workloads", "/ownership.csv?table=rules"):
         said = dee.get(path).content.decode()
         assert "esearch" not in said
         assert "98.32" not in said
@@ -161,9 +161,11 @@ def test_the_tables_are_there_as_csv():
     client = client_of("finn")
     (row,) = csv.DictReader(io.StringIO(client.get("/ownership/unowned.csv").content.decode()))
     assert (row["account"], row["jobs"], row["cost"]) == ("nlp", "1", "98.320000")
-    rows = csv.DictReader(io.StringIO(client.get("/ownership/workloads.csv").content.decode()))
+    rows = csv.DictReader(
+        io.StringIO(client.get("/ownership.csv?table=workloads").content.decode())
+    )
     assert {row["team"]: row["cost"] for row in rows}["Research"] == "98.320000"
-    (rule,) = csv.DictReader(io.StringIO(client.get("/ownership/rules.csv").content.decode()))
+    (rule,) = csv.DictReader(io.StringIO(client.get("/ownership.csv?table=rules").content.decode()))
     assert rule["asks"] == "account research"
 
 
@@ -212,20 +214,24 @@ def test_what_a_rule_would_move_and_who_said_it_are_sheets():
         "1",
         "98.320000",
     )
-    assert platform.get("/ownership/rules/new/moves.csv").status_code == 404
+    assert platform.get("/ownership/rules/new.csv?table=preview").status_code == 404
     assert client_of("finn").get(address).status_code == 403
 
     confirmed(platform, "/ownership/rules/new", asked)
     rule_id = max(fact.rule.id for fact in workloads.rules())
-    changes = f"/ownership/rules/{rule_id}/changes.csv"
+    changes = f"/ownership/rules/{rule_id}.csv?table=changes"
     assert changes in platform.get(f"/ownership/rules/{rule_id}").content.decode()
     (row,) = csv.DictReader(io.StringIO(platform.get(changes).content.decode()))
     assert (row["what"], row["who"]) == ("added", "Petra")
     (row,) = csv.DictReader(
         io.StringIO(
-            platform.get(f"/ownership/rules/{rule_id}/moves.csv?end=2020-01-01").content.decode()
+            platform.get(
+                f"/ownership/rules/{rule_id}/end.csv?table=preview&end=2020-01-01"
+            ).content.decode()
         )
     )
     assert (row["from"], row["to"]) == ("Vision", "Unowned")
-    assert platform.get(f"/ownership/rules/{rule_id}/moves.csv?end=x").status_code == 404
+    assert (
+        platform.get(f"/ownership/rules/{rule_id}/end.csv?table=preview&end=x").status_code == 404
+    )
     assert client_of("ada").get(changes).status_code == 404

@@ -270,9 +270,9 @@ def test_teams_of_people_lead_to_their_costs_and_their_tokens_are_a_sheet(people
     page = client.get("/people").content.decode()
     research = Team.objects.get(name="Research").id
     assert f'<a href="/costs/teams/{research}">Research</a>' in page
-    sheet = f"/people/{people['ada']}/tokens.csv"
+    sheet = f"/people/{people['ada']}.csv?table=made-tokens"
     assert sheet in client.get(f"/people/{people['ada']}").content.decode()
     header, row = client.get(sheet).content.decode().splitlines()
     assert header == "name,prefix,scopes,created_at,last_used_at,revoked_at"
     assert row.startswith("a script,rr_")
-    assert client.get("/people/999/tokens.csv").status_code == 404
+    assert client.get("/people/999.csv?table=made-tokens").status_code == 404

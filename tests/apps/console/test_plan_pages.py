@@ -115,7 +115,7 @@ def test_a_plan_is_changed_handed_over_and_copied_with_a_preview(finn: Client) -
     confirmed(finn, f"/plans/{plan_id}/copy", copied)
     assert WhatIfPlan.objects.get(name="autumn, cheaper").variant_of_id == plan_id
     rows = list(
-        csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}/history.csv").content.decode()))
+        csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}.csv?table=fields").content.decode()))
     )
     assert ("name", "spring", "autumn") in [(row["field"], row["old"], row["new"]) for row in rows]
 
@@ -147,9 +147,9 @@ def test_plans_are_compared_in_all_and_by_month_and_week(finn: Client) -> None:
     assert [row["name"] for row in whole] == ["spring", "winter", "nothing"]
     assert [row["total_cost_difference"] for row in whole] == ["", "1288.000000", "-1400.000000"]
     assert [float(row["longest_wait_hours"]) for row in whole] == pytest.approx([0, 84, 0])
-    weeks = rows(f"/plans/compare-spans.csv?{pair}&by=week&figure=hours")
+    weeks = rows(f"/plans/compare.csv?table=spans&{pair}&by=week&figure=hours")
     assert [float(row["difference_2"]) for row in weeks] == pytest.approx([-100, 1144, -200, -200])
-    months = rows(f"/plans/compare-spans.csv?{pair}&figure=cost")
+    months = rows(f"/plans/compare.csv?table=spans&{pair}&figure=cost")
     assert [row["month"] for row in months] == ["2026-03", "2026-04"]
     assert sum(float(row["difference_2"]) for row in months) == pytest.approx(1288, abs=1e-4)
     assert {row["currency"] for row in months} == {"USD"}
@@ -170,7 +170,7 @@ def test_the_band_is_on_the_page_and_says_what_it_is_of(finn: Client) -> None:
     assert [gate["name"] for gate in gates][-3:] == ["capacity", "history", "parts"]
     assert all(gate["says"] in text for gate in gates)
     weeks = list(
-        csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}/weeks.csv").content.decode()))
+        csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}.csv?table=weeks").content.decode()))
     )
     ends = [float(weeks[0][f"total{end}"]) for end in ("_low", "", "_high")]
     assert ends == pytest.approx([604, 1276, 1948])
@@ -199,12 +199,12 @@ def test_every_table_is_a_file_and_what_is_unknown_is_empty(finn: Client) -> Non
 
     (listed,) = rows("/plans.csv")
     assert (listed["planned_cost"], listed["total_cost"]) == ("1400.000000", "")
-    weeks = rows(f"/plans/{plan_id}/weeks.csv")
+    weeks = rows(f"/plans/{plan_id}.csv?table=weeks")
     assert [(row["planned"], row["total"], row["backlog"]) for row in weeks][:1] == [
         ("100.000000", "", "")
     ]
-    assert len(rows(f"/plans/{plan_id}/months.csv")) == 2
-    assert rows(f"/plans/{plan_id}/items.csv")[0]["gpu_hours"] == "700.000000"
+    assert len(rows(f"/plans/{plan_id}.csv?table=months")) == 2
+    assert rows(f"/plans/{plan_id}.csv?table=items")[0]["gpu_hours"] == "700.000000"
 
 
 def test_a_wait_without_end_is_said_as_such(finn: Client) -> None:
@@ -216,6 +216,6 @@ def test_a_wait_without_end_is_said_as_such(finn: Client) -> None:
 def test_plans_are_for_finance_and_platform(finn: Client) -> None:
     plan_id = planned(reserved_pool(expected=None))
     dee = signed_in("lead", make.make_team("Blue"))
-    for path in ("/plans", f"/plans/{plan_id}", "/plans/new", f"/plans/{plan_id}/weeks.csv"):
+    for path in ("/plans", f"/plans/{plan_id}", "/plans/new", f"/plans/{plan_id}.csv?table=weeks"):
         assert dee.get(path).status_code == 403
     assert finn.get("/plans/987654").status_code == 404

@@ -82,7 +82,13 @@ def test_a_pool_that_a_plan_of_owned_hardware_prices_misses_none(world):
 def test_rates_are_for_finance_and_platform(world, role):
     client = signed_in(role, make.make_team("Dees team"))
     for address in (
-        *("/prices", "/prices.csv", "/prices/pools.csv", "/prices/unpriced.csv", "/prices/new"),
+        *(
+            "/prices",
+            "/prices.csv",
+            "/prices.csv?table=paid",
+            "/prices.csv?table=unpriced",
+            "/prices/new",
+        ),
         *(f"/prices/{world.rate_id}", f"/prices/{world.rate_id}/end"),
     ):
         answer = client.get(address)
@@ -117,8 +123,8 @@ def test_tables_are_files_with_amounts_as_quoted(world):
     assert "pool h100,Contract,98.320000000,USD,per node and hour" in (
         text(client.get("/prices.csv")).replace("List", "Contract")
     )
-    assert "lab,NVIDIA H100 80GB HBM3,Owned,,USD,,," in text(client.get("/prices/pools.csv"))
-    (row,) = text(client.get("/prices/unpriced.csv")).splitlines()[1:]
+    assert "lab,NVIDIA H100 80GB HBM3,Owned,,USD,,," in text(client.get("/prices.csv?table=paid"))
+    (row,) = text(client.get("/prices.csv?table=unpriced")).splitlines()[1:]
     assert row.startswith("lab,NVIDIA H100 80GB HBM3,Owned,")
 
 
@@ -339,7 +345,7 @@ def test_finance_says_how_much_a_price_may_move(world):
 
 def test_what_waits_is_a_file_too(world):
     waits(world)
-    header, row = text(signed_in("finance").get("/prices/waiting.csv")).splitlines()
+    header, row = text(signed_in("finance").get("/prices.csv?table=waiting")).splitlines()
     assert header == "prices,amount,currency,per,kind,starts_at,standing,why"
     assert row.startswith("pool h100,55.040000000,USD,per node and hour,List,")
     assert 'Waiting for a second person,"it moves the price from 98.32 to 55.04' in row

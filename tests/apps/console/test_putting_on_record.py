@@ -284,7 +284,7 @@ def test_a_node_that_is_not_ours_is_asked_about_no_more_until_somebody_takes_it_
     assert "1 question waits" in words_of(page)
     assert "2 nodes that are not ours" in words_of(page)
     assert "gpu-02 atlas sold in 2024 Platform" in words_of(page)
-    assert "sold in 2024" in finn.get("/setup/excluded-nodes.csv").content.decode()
+    assert "sold in 2024" in finn.get("/setup.csv?table=excluded-nodes").content.decode()
     (again,) = re.findall(
         r'formaction="([^"]*)">Ask again<span class="unseen"> about gpu-02', page_of(petra)
     )

@@ -91,7 +91,7 @@ def test_the_rows_of_the_list_are_those_of_its_csv(finn: Client) -> None:
     assert row["key"] == "july-3"
     assert row["cost"] == "1600.000000"
     assert row["mfu_ratio"] == "0.410000"
-    (day,) = csv_rows(finn.get("/runs/days.csv"))
+    (day,) = csv_rows(finn.get("/api/v1/runs.csv?table=days"))
     assert (day["productive"], day["lost"], day["untold"]) == (
         "1280.000000",
         "240.000000",
@@ -149,7 +149,7 @@ def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Cl
     assert "Productive $1,280.00 80 % 512 8 h –" in text
     assert "$240.00 15 %" in text
     assert "Total $1,600.00 100 % 640 10 h –" in text
-    rows = csv_rows(finn.get(f"/runs/{run_id}/buckets.csv"))
+    rows = csv_rows(finn.get(f"/api/v1/runs/{run_id}.csv?table=buckets"))
     assert sum(float(row["cost"]) for row in rows) == 1600
 
 
@@ -299,7 +299,11 @@ def test_a_member_sees_their_teams_runs_and_of_others_that_there_is_none() -> No
     assert "1 training run cost $1,600" in text
     assert "hidden" not in text
     assert lead.get(f"/runs/{mine}").status_code == 200
-    for path in (f"/runs/{hidden}", f"/runs/{hidden}/jobs.csv", f"/workloads/{others}/runs"):
+    for path in (
+        f"/runs/{hidden}",
+        f"/api/v1/runs/{hidden}.csv?table=jobs",
+        f"/workloads/{others}/runs",
+    ):
         assert lead.get(path).status_code == 404
     text = words_of(lead.get(f"/runs/compare?run={mine}&run={hidden}"))
     assert "There is no such run." in text

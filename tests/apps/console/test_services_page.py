@@ -270,18 +270,22 @@ def test_tables_are_told_as_csv(chat: int) -> None:
     finn = signed_in("finance")
 
     (row,) = csv_rows(finn.get("/services.csv"))
-    days = csv_rows(finn.get(f"/services/{chat}/days.csv"))
+    days = csv_rows(finn.get(f"/services/{chat}.csv?table=days"))
 
     assert (row["service"], row["cost"], row["idle_cost"]) == ("chat", "18.000000", "6.000000")
     assert [day["day"] for day in days] == ["2026-03-01", "2026-03-02"]
-    assert days == [each | {} for each in csv_rows(finn.get("/services/days.csv"))]
+    assert days == [each | {} for each in csv_rows(finn.get("/services.csv?table=days"))]
 
 
 def test_another_teams_service_is_as_if_it_were_not_there(chat: int, team: int) -> None:
     stranger = signed_in("viewer", make.make_team("Elsewhere"))
 
     assert "No service cost anything" in words_of(stranger.get("/services"))
-    for address in (f"/services/{chat}", f"/services/{chat}.csv", f"/services/{chat}/days.csv"):
+    for address in (
+        f"/services/{chat}",
+        f"/services/{chat}.csv",
+        f"/services/{chat}.csv?table=days",
+    ):
         assert stranger.get(address).status_code == 404
     assert signed_in("lead", team).get(f"/services/{chat}").status_code == 200
 

@@ -57,7 +57,7 @@ def test_the_page_says_what_each_team_carried_and_how() -> None:
     assert rows[1].startswith(
         "Support,744.000000000,USD,by direct cost,,2026-03-02T10:00:00Z,,In force"
     )
-    teams = finance.get("/shared-costs/teams.csv").content.decode().splitlines()
+    teams = finance.get("/shared-costs.csv?table=teams").content.decode().splitlines()
     assert "Support,Research,,0.500000,USD" in teams
     line = Charge.objects.get(kind="shared").lines.order_by("id")[0]
     behind = words_of(finance.get(f"/costs/lines/2026-03/{line.id}"))

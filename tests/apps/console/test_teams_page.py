@@ -84,7 +84,9 @@ def test_idle_and_active_are_told_by_workload_and_add_up(teams: dict[str, int]) 
 
 
 def test_work_waits_until_a_gpu_is_first_seen_at_work(teams: dict[str, int]) -> None:
-    rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work/waits.csv"))}
+    rows = {
+        row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work.csv?table=waits"))
+    }
     assert rows["Research"]["median_wait_seconds"] == "1800"
     assert rows["Vision"]["median_wait_seconds"] == "0"
     assert rows["Vision"]["told_first_step"] == "0"
@@ -101,7 +103,9 @@ def test_a_job_that_nobody_observed_any_longer_waited_at_least_until_then(
     until = scene.TEN + 9 * scene.HOUR
     scene.make_job("dark", node_id, account="vision", uuids=uuids, to=until)
     scene.settle_all()
-    rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work/waits.csv"))}
+    rows = {
+        row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work.csv?table=waits"))
+    }
     vision = rows["Vision"]
     assert (vision["waits"], vision["still_waiting"]) == ("1", "0")
     assert (vision["median_wait_seconds"], vision["ninth_decile_wait_seconds"]) == ("0", "")
@@ -128,7 +132,7 @@ def test_a_run_that_tells_is_believed_and_its_failure_is_waste(teams: dict[str, 
     rows = {row["team"]: row for row in csv_rows(finn.get("/team-work.csv"))}
     assert rows["Vision"]["failed_cost"] == "73.740000"
     assert rows["Vision"]["starved_cost"] == "24.580000"
-    waits = {row["team"]: row for row in csv_rows(finn.get("/team-work/waits.csv"))}
+    waits = {row["team"]: row for row in csv_rows(finn.get("/team-work.csv?table=waits"))}
     assert (waits["Vision"]["waits"], waits["Vision"]["median_wait_seconds"]) == ("1", "420")
 
 
@@ -139,9 +143,9 @@ def test_a_team_sees_its_own_place_unless_the_organisation_publishes_them(
     text = words_of(lead.get("/team-work"))
     assert "your rank among" in text
     assert "Research" not in text
-    assert [row["team"] for row in csv_rows(lead.get("/team-work/waste.csv"))] == ["Vision"]
+    assert [row["team"] for row in csv_rows(lead.get("/team-work.csv?table=waste"))] == ["Vision"]
     settings.PUBLISH_WASTE = True
-    places = [row["team"] for row in csv_rows(lead.get("/team-work/waste.csv"))]
+    places = [row["team"] for row in csv_rows(lead.get("/team-work.csv?table=waste"))]
     assert places == ["Platform", "Research", "Vision"]
     assert {row["team"] for row in csv_rows(lead.get("/team-work.csv"))} == {"Vision"}
 
@@ -170,7 +174,7 @@ def test_what_still_waits_is_in_the_waits(teams: dict[str, int]) -> None:
             state="PENDING",
         )  # fmt: skip
     finn = signed_in("finance")
-    rows = {row["team"]: row for row in csv_rows(finn.get("/team-work/waits.csv"))}
+    rows = {row["team"]: row for row in csv_rows(finn.get("/team-work.csv?table=waits"))}
     vision = rows["Vision"]
     assert (vision["waits"], vision["still_waiting"], vision["median_wait_seconds"]) == (
         "1",

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -21,7 +20,6 @@ from apps.console.pages.imports.receiving import (
     receiving,
 )
 from apps.console.pages.imports.sections import (
-    FIRST_JOBS,
     discard_section,
     reading_form,
     reading_sections,
@@ -99,16 +97,13 @@ def imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
                 is_primary=True,
             ),
             IMPORTS.section(
-                listed_imports, context, csv_href=reverse("imports-csv") if listed_imports else ""
+                listed_imports,
+                context,
+                csv_name="imports",
+                csv_rows=lambda: workloads.imports(MOST_IN_CSV),
             ),
         ),
     )
-
-
-@shown(MANAGES, "setup")
-def imports_csv(context: Context) -> HttpResponse:
-    """The imports, the latest first unless the page has another order."""
-    return IMPORTS.csv(workloads.imports(MOST_IN_CSV), context, "imports")
 
 
 @shown(MANAGES, "setup")
@@ -154,33 +149,18 @@ def _import_page(context: Context, batch_id: int, sent: ChangeForm | None = None
                 },
             ),
             discard_section(fact) if is_busy and fact.state != "done" else None,
-            *(trial_sections(fact, trial, context) if needs_reading else ()),
+            *trial_sections(fact, trial, context, is_shown=needs_reading),
             *(reading_sections(fact, sent, context) if needs_reading else ()),
             REJECTED_ROWS.section(
                 rejected,
                 context,
                 about=f"by line in the file; the first {len(rejected)} of {fact.rejected:,}",
-                csv_href=reverse("rejected-csv", args=[fact.id]),
-            )
-            if rejected
-            else None,
+                csv_name=f"rejected rows of import {batch_id}",
+                csv_rows=lambda: workloads.rejected_rows(batch_id, MOST_IN_CSV),
+                is_shown=bool(rejected),
+            ),
         ),
     )
-
-
-@shown(MANAGES, "setup")
-def trial_csv(context: Context, batch_id: int) -> HttpResponse:
-    """The first jobs of the file as they would be taken."""
-    trial = trial_of(import_or_404(batch_id).seen.get("trial"))
-    return FIRST_JOBS.csv(trial.first_jobs, context, f"first jobs of import {batch_id}")
-
-
-@shown(MANAGES, "setup")
-def rejected_csv(context: Context, batch_id: int) -> HttpResponse:
-    """Every row that was kept as rejected, with its line in the file and why."""
-    import_or_404(batch_id)
-    rows = workloads.rejected_rows(batch_id, MOST_IN_CSV)
-    return REJECTED_ROWS.csv(rows, context, f"rejected rows of import {batch_id}")
 
 
 @receiving(MANAGES, "setup", UploadForm, imports_page)
@@ -298,12 +278,9 @@ def _import_finding(fact: workloads.ImportFact, trial: Trial) -> str:
 
 urlpatterns = [
     path("setup/imports", imports, name="imports"),
-    path("setup/imports.csv", imports_csv, name="imports-csv"),
-    path("setup/imports/<int:batch_id>/trial.csv", trial_csv, name="trial-import"),
     path("setup/imports/upload", upload, name="upload-jobs"),
     path("setup/imports/<int:batch_id>", one_import, name="import"),
     path("setup/imports/<int:batch_id>/reading", read_so, name="read-import"),
     path("setup/imports/<int:batch_id>/start", start, name="start-import"),
     path("setup/imports/<int:batch_id>/discard", discard, name="discard-import"),
-    path("setup/imports/<int:batch_id>/rejected.csv", rejected_csv, name="rejected-csv"),
 ]

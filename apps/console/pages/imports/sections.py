@@ -51,18 +51,22 @@ REJECTED_FIRST = replace(
 )
 
 
-def trial_sections(fact: workloads.ImportFact, trial: Trial, context: Context) -> Iterator[Section]:
+def trial_sections(
+    fact: workloads.ImportFact, trial: Trial, context: Context, *, is_shown: bool
+) -> Iterator[Section]:
     """The first jobs as they would be taken, the rows that would not, and the way to take all."""
-    if trial.refused or not trial.lines:
-        return
+    is_shown = is_shown and not trial.refused and bool(trial.lines)
     yield FIRST_JOBS.section(
         trial.first_jobs,
         context,
         about=f"{counted(trial.jobs, 'job')}, {trial.rejected:,} rejected, "
         f"{trial.skipped:,} passed over in the first {trial.lines:,} lines",
         empty="None yet: say below what the columns mean.",
-        csv_href=reverse("trial-import", args=[fact.id]) if trial.first_jobs else "",
+        csv_name=f"first jobs of import {fact.id}",
+        is_shown=is_shown,
     )
+    if not is_shown:
+        return
     if trial.first_rejected:
         yield REJECTED_FIRST.section(trial.first_rejected, context)
     if fact.state == "asking" and trial.jobs:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.cells import DAY_OR_INSTANT
@@ -42,15 +41,9 @@ def owned_hardware(context: Context) -> ConsolePage:
             "last 24 hours.",
         ),
         actions=(Link("Enter a plan", reverse("add-owned-plan")),),
-        sections=(plans.section(standings, context, csv_href=reverse("owned-csv")),),
+        sections=(plans.section(standings, context, csv_name="owned hardware"),),
         empty=None if standings else _no_hardware(context),
     )
-
-
-@shown(SEES_EVERYTHING, "owned-hardware")
-def owned_csv(context: Context) -> HttpResponse:
-    """Every plan."""
-    return plans_table(context.at).csv(plan_standings(context.at), context, "owned hardware")
 
 
 @shown(SEES_EVERYTHING, "owned-hardware")
@@ -58,7 +51,6 @@ def owned_plan(context: Context, owned_plan_id: int) -> ConsolePage:
     """One plan: its terms, its months, its costs and tariffs."""
     plan_summary = _get_plan_status_or_404(owned_plan_id, context)
     plan = plan_summary.plan
-    months_csv_href = reverse("owned-months", args=[plan.id])
     return ConsolePage(
         context=context,
         finding=_plan_finding(plan_summary, context.currency),
@@ -67,19 +59,15 @@ def owned_plan(context: Context, owned_plan_id: int) -> ConsolePage:
         actions=() if plan_status(plan, context.at) == ENDED else _plan_changes(plan.id),
         sections=(
             FactList(_plan_terms(plan_summary, context)),
-            MONTHS.section(plan_months(plan, context.at), context, csv_href=months_csv_href),
+            MONTHS.section(
+                plan_months(plan, context.at),
+                context,
+                csv_name=f"owned plan {owned_plan_id} by month",
+            ),
             COSTS.section(plan.costs, context),
             TARIFFS.section(plan.tariffs, context),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "owned-hardware")
-def months_csv(context: Context, owned_plan_id: int) -> HttpResponse:
-    """The months of one plan."""
-    plan = _get_plan_status_or_404(owned_plan_id, context).plan
-    rows = plan_months(plan, context.at)
-    return MONTHS.csv(rows, context, f"owned plan {owned_plan_id} by month")
 
 
 def _no_hardware(context: Context) -> EmptyState:
@@ -158,10 +146,8 @@ def _plan_changes(plan_id: int) -> tuple[Link, ...]:
 
 urlpatterns = [
     path("owned", owned_hardware, name="owned-hardware"),
-    path("owned.csv", owned_csv, name="owned-csv"),
     path("owned/new", changes.add_plan, name="add-owned-plan"),
     path("owned/<int:owned_plan_id>", owned_plan, name="owned-plan"),
-    path("owned/<int:owned_plan_id>.csv", months_csv, name="owned-months"),
     path("owned/<int:owned_plan_id>/change", changes.change_plan, name="change-owned-plan"),
     *changes.END.urlpatterns,
 ]

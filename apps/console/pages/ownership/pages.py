@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -87,33 +86,10 @@ def unowned(context: Context) -> ConsolePage:
                 about="jobs without an owner: no ownership rule matches, by what a rule for them "
                 "would ask",
                 total=_unowned_total(rows),
-                csv_href=reverse("unowned-csv"),
+                csv_name="unowned",
             ),
         ),
     )
-
-
-@shown(EVERYONE, "ownership")
-def workloads_csv(context: Context) -> HttpResponse:
-    """The table of workloads: a row for each, with every micro-unit."""
-    window = requested_window(context)[0]
-    rows = workload_costs(window, context.viewer, names(context.viewer))
-    return WORKLOADS.csv(rows, context, "workloads")
-
-
-@shown(EVERYONE, "ownership")
-def rules_csv(context: Context) -> HttpResponse:
-    """The table of rules."""
-    rows = stated_rules(context.viewer, names(context.viewer), context.at)
-    return RULES.csv(rows, context, "ownership rules")
-
-
-@shown(SEES_EVERYTHING, "ownership")
-def unowned_csv(context: Context) -> HttpResponse:
-    """The table of what nobody owns."""
-    window = requested_window(context)[0]
-    table = unowned_table("sort", may_manage=False)
-    return table.csv(unowned_jobs(window, names(context.viewer)), context, "unowned")
 
 
 @acting(MANAGES, "ownership")
@@ -156,20 +132,21 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
         problems=tuple(reading.problems),
         actions=(Link("Add a rule…", reverse("new-rule")),) if viewer.may_manage else (),
         sections=(
-            _unowned_section(nobodys, context) if nobodys else None,
+            _unowned_section(nobodys, context) if viewer.sees_everything else None,
             WORKLOADS.section(
                 rows,
                 context,
                 total=WorkloadCost("Total", "", "", *sum_costs(rows)),
                 empty=A_WORKLOAD.format(adds),
-                csv_href=reverse("workloads-csv"),
+                csv_name="workloads",
+                csv_rows=lambda: costs,
             ),
             _workload_form(context, sent) if viewer.may_manage else None,
             RULES.section(
                 stated_rules(viewer, called, context.at),
                 context,
                 empty=f"No rule assigns jobs to {nobody}.",
-                csv_href=reverse("rules-csv"),
+                csv_name="ownership rules",
             ),
         ),
     )
@@ -184,7 +161,8 @@ def _unowned_section(rows: Sequence[UnownedJobs], context: Context) -> TableSect
         context,
         about="jobs without an owner: no ownership rule matches, the highest cost first",
         links=(every,) if len(rows) > MOST_UNOWNED else (),
-        csv_href=reverse("unowned-csv"),
+        csv=unowned_table("sort", may_manage=False).file("unowned", context, lambda: rows),
+        is_shown=bool(rows),
     )
 
 
@@ -262,10 +240,7 @@ def _unowned_finding(rows: Sequence[UnownedJobs], period: PeriodWords, currency:
 
 urlpatterns = [
     path("ownership", ownership, name="ownership"),
-    path("ownership/workloads.csv", workloads_csv, name="workloads-csv"),
     path("ownership/workloads", add_workload, name="add-workload"),
-    path("ownership/rules.csv", rules_csv, name="rules-csv"),
     path("ownership/unowned", unowned, name="unowned"),
-    path("ownership/unowned.csv", unowned_csv, name="unowned-csv"),
     *rules.urlpatterns,
 ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeAlias
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -152,7 +152,6 @@ def rule(context: Context, rule_id: int) -> ConsolePage:
         at and INSTANT.shown(at, context.locale) for at in (fact.starts_at, fact.ends_at)
     )
     may_end = context.viewer.may_manage and (fact.ends_at is None or fact.ends_at > context.at)
-    csv_href = reverse("rule-changes", args=[rule_id]) if changes else ""
     return ConsolePage(
         context=context,
         finding=f"Jobs of {called.asks(fact.rule)} belong to {owner}{is_now}",
@@ -164,45 +163,10 @@ def rule(context: Context, rule_id: int) -> ConsolePage:
         ),
         back=Link("All rules", reverse("ownership")),
         actions=(Link("End it…", reverse("end-rule", args=[rule_id])),) if may_end else (),
-        sections=(changes_table(called).section(changes, context, csv_href=csv_href),),
+        sections=(
+            changes_table(called).section(changes, context, csv_name=f"changes of rule {rule_id}"),
+        ),
     )
-
-
-@shown(EVERYONE, "ownership")
-def rule_changes_csv(context: Context, rule_id: int) -> HttpResponse:
-    """Every change of a rule; who made it, for those who may know."""
-    visible_rule(rule_id, context.viewer)
-    changes = workloads.rule_changes([rule_id])[rule_id]
-    table = changes_table(names(context.viewer))
-    return table.csv(changes, context, f"changes of rule {rule_id}")
-
-
-@shown(MANAGES, "ownership")
-def rule_moves_csv(context: Context) -> HttpResponse:
-    """Return what the rule that the address describes would move, as CSV."""
-    called = names(context.viewer)
-    form = RuleForm(context.query, context, _rule_picks(called), more=RULE_DAYS)
-    if not form.is_valid():
-        raise Http404
-    try:
-        fact = _rule_of(form.cleaned_data, called, context)
-    except Refusal as refused:
-        raise Http404 from refused
-    moves = _moves_to(fact, workloads.preview_rule(fact, context.at), called, context)
-    return MOVES.csv(moves, context, "what the rule would move")
-
-
-@shown(MANAGES, "ownership")
-def end_moves_csv(context: Context, rule_id: int) -> HttpResponse:
-    """Return what the end of a rule, on the day in the address, would move, as CSV."""
-    fact, called = visible_rule(rule_id, context.viewer), names(context.viewer)
-    form = RuleEndForm(context.query, context, is_sent=True)
-    if not form.is_valid():
-        raise Http404
-    ended_at = _end_of(form.cleaned_data, context)
-    moved = workloads.preview_end(fact, ended_at, context.at)
-    moves = _moves_from(fact, moved, called, ended_at, context)
-    return MOVES.csv(moves, context, f"what ending rule {rule_id} moves")
 
 
 def visible_rule(rule_id: int, viewer: Viewer) -> RuleFact:
@@ -265,7 +229,7 @@ def _gain_preview(fact: RuleFact, called: OwnerNames, context: Context) -> Chang
     """Preview what a new rule would bring its owner."""
     moved = workloads.preview_rule(fact, context.at)
     moves = _moves_to(fact, moved, called, context)
-    section = _moves_section("What would move", moves, reverse("rule-moves"), context)
+    section = _moves_section("What would move", moves, "what the rule would move", context)
     owner = called.owner(fact.rule.team_id, fact.rule.workload_id)
     finding = _gain_finding(called.asks(fact.rule), owner, moved, moves, context)
     return _moves_preview(moved, moves, section, finding)
@@ -277,13 +241,13 @@ def _loss_preview(
     """Preview what would go where if a kept rule ended then."""
     moved = workloads.preview_end(fact, ended_at, context.at)
     moves = _moves_from(fact, moved, called, ended_at, context)
-    csv_href = reverse("end-moves", args=[fact.rule.id])
-    section = _moves_section("What ending it would move", moves, csv_href, context)
+    csv_name = f"what ending rule {fact.rule.id} moves"
+    section = _moves_section("What ending it would move", moves, csv_name, context)
     return _moves_preview(moved, moves, section)
 
 
 def _moves_section(
-    title: str, moves: Sequence[OwnershipMove], csv_href: str, context: Context
+    title: str, moves: Sequence[OwnershipMove], csv_name: str, context: Context
 ) -> TableSection:
     micros, milliseconds, unpriced = sum_costs(moves)
     jobs = sum(row.jobs for row in moves)
@@ -293,7 +257,7 @@ def _moves_section(
         title=title,
         about="amounts are of what is settled and priced so far",
         total=OwnershipMove("Total", "", jobs, milliseconds, micros, unpriced) if moves else None,
-        csv_href=csv_href if moves and context.query else "",
+        csv_name=csv_name if context.query else "",
     )
 
 
@@ -377,9 +341,6 @@ def _local_day(at: datetime | None, context: Context) -> date | None:
 
 urlpatterns = [
     path("ownership/rules/new", new_rule, name="new-rule"),
-    path("ownership/rules/new/moves.csv", rule_moves_csv, name="rule-moves"),
     path("ownership/rules/<int:rule_id>", rule, name="rule"),
-    path("ownership/rules/<int:rule_id>/moves.csv", end_moves_csv, name="end-moves"),
-    path("ownership/rules/<int:rule_id>/changes.csv", rule_changes_csv, name="rule-changes"),
     path("ownership/rules/<int:rule_id>/end", end_rule, name="end-rule"),
 ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.http import HttpResponse, QueryDict
+from django.http import QueryDict
 from django.urls import path, reverse
 
 from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Locale
@@ -129,12 +129,6 @@ def join_tokens_listed(context: Context) -> ConsolePage:
     return _join_tokens_page(context)
 
 
-@shown(SEES_EVERYTHING, "people")
-def join_tokens_csv(context: Context) -> HttpResponse:
-    """The list as CSV."""
-    return join_tokens_table(context).csv(join_tokens(), context, "join tokens")
-
-
 @changing(MANAGES, "people")
 def make_join_token(context: Context) -> Change[actions.NewJoinToken]:
     """Says whom it lets in and what they cost, then makes it; the page that follows has its secret."""
@@ -227,7 +221,7 @@ def _join_tokens_page(context: Context, shown_token: SecretOnce | None = None) -
             join_tokens_table(context).section(
                 all_tokens,
                 context,
-                csv_href=reverse("join-tokens-csv") if all_tokens else "",
+                csv_name="join tokens",
             ),
             _join_token_section(context) if may_change else None,
         ),
@@ -313,7 +307,6 @@ def _shown_once(
 
 urlpatterns = [
     path("people/join-tokens", join_tokens_listed, name="join-tokens"),
-    path("people/join-tokens.csv", join_tokens_csv, name="join-tokens-csv"),
     path("people/join-tokens/make", make_join_token, name="make-join-token"),
     path(
         "people/join-tokens/<int:join_token_id>/revoke",

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from django.conf import settings
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -119,22 +118,9 @@ def people(context: Context) -> ConsolePage:
 
 
 @shown(SEES_EVERYTHING, "people")
-def people_csv(context: Context) -> HttpResponse:
-    """The list as CSV."""
-    return people_table({}).csv(everybody(), context, "people")
-
-
-@shown(SEES_EVERYTHING, "people")
 def person(context: Context, person_id: int) -> ConsolePage:
     """One person: role, teams, tokens they made, and the ways to change them."""
     return person_page(context, get_person_or_404(person_id))
-
-
-@shown(SEES_EVERYTHING, "people")
-def person_tokens_csv(context: Context, person_id: int) -> HttpResponse:
-    """The tokens that a person made."""
-    person_tokens = every_token(made_by_id=get_person_or_404(person_id).id)
-    return MADE_TOKENS.csv(person_tokens, context, f"tokens made by person {person_id}")
 
 
 def tabs_of(current: str) -> tuple[Choice, ...]:
@@ -189,7 +175,7 @@ def people_page(
         sections=(
             link,
             people_table(team_costs(every_team, context)).section(
-                listed_people, context, csv_href=reverse("people-csv")
+                listed_people, context, csv_name="people"
             ),
             invitation.section(
                 "invite",
@@ -212,7 +198,6 @@ def person_page(
     context = replace(context, path=reverse("person", args=[chosen.id]))
     every_team, person_tokens = teams(), every_token(made_by_id=chosen.id)
     may_change = may_grant(context.viewer, chosen.role)
-    tokens_csv = reverse("person-tokens", args=[chosen.id])
     return ConsolePage(
         context=context,
         finding=_person_finding(chosen),
@@ -225,10 +210,9 @@ def person_page(
                 person_tokens,
                 context,
                 links=(Link("all tokens", reverse("tokens")),),
-                csv_href=tokens_csv,
-            )
-            if person_tokens
-            else None,
+                csv_name=f"tokens made by person {chosen.id}",
+                is_shown=bool(person_tokens),
+            ),
         ),
     )
 
@@ -316,7 +300,5 @@ def team_picks(every_team: Sequence[TeamFact]) -> dict[str, str]:
 
 urlpatterns = [
     path("people", people, name="people"),
-    path("people.csv", people_csv, name="people-csv"),
     path("people/<int:person_id>", person, name="person"),
-    path("people/<int:person_id>/tokens.csv", person_tokens_csv, name="person-tokens"),
 ]

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import actions
@@ -73,12 +72,6 @@ TEAMS = Table[TreeTeam](
 def team_tree(context: Context) -> ConsolePage:
     """Every team."""
     return _teams_page(context)
-
-
-@shown(SEES_EVERYTHING, "people")
-def team_tree_csv(context: Context) -> HttpResponse:
-    """The list as CSV."""
-    return TEAMS.csv(_tree_rows(context), context, "teams")
 
 
 @acting(MANAGES, "people")
@@ -151,7 +144,7 @@ def _teams_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage
         ),
         tabs=tabs_of("team-tree"),
         sections=(
-            TEAMS.section(rows, context, csv_href=reverse("team-tree-csv")),
+            TEAMS.section(rows, context, csv_name="teams"),
             form.section(
                 "team",
                 reverse("add-team"),
@@ -182,7 +175,6 @@ def _parent_picks() -> dict[str, dict[str, str]]:
 
 urlpatterns = [
     path("people/teams", team_tree, name="team-tree"),
-    path("people/teams.csv", team_tree_csv, name="team-tree-csv"),
     path("people/teams/add", add_team, name="add-team"),
     path("people/teams/<int:team_id>/book", book_team, name="book-team"),
 ]

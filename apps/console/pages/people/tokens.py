@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -129,12 +128,6 @@ def tokens(context: Context) -> ConsolePage:
     return _tokens_page(context)
 
 
-@shown(SEES_EVERYTHING, "people")
-def tokens_csv(context: Context) -> HttpResponse:
-    """The list as CSV."""
-    return tokens_table(context, {}).csv(every_token(), context, "tokens")
-
-
 @acting(MANAGES, "people")
 def make_token(context: Context) -> Act:
     """Make a token; the page that follows shows its secret, once."""
@@ -226,7 +219,7 @@ def _tokens_page(
         sections=(
             shown_token,
             tokens_table(context, team_costs(teams(), context)).section(
-                all_tokens, context, csv_href=reverse("tokens-csv")
+                all_tokens, context, csv_name="tokens"
             ),
             form.section(
                 "token",
@@ -263,7 +256,6 @@ def _bind_to_cluster(token_id: int, cluster_id: int, scopes: Sequence[str]) -> N
 
 urlpatterns = [
     path("people/tokens", tokens, name="tokens"),
-    path("people/tokens.csv", tokens_csv, name="tokens-csv"),
     path("people/tokens/make", make_token, name="make-token"),
     path("people/tokens/<int:token_id>/revoke", revoke_token, name="revoke-token"),
 ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from django.http import HttpResponse, QueryDict
+from django.http import QueryDict
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -98,19 +98,17 @@ def trail(context: Context) -> ConsolePage:
                 entries[:ON_A_PAGE],
                 context,
                 part=Part("", after=_older_link(entries, kind)),
-                csv_href=reverse("trail-csv"),
+                csv=FIELDS.file("changes", context, lambda: _changed_fields(context)),
             ),
         ),
     )
 
 
-@shown(SEES_EVERYTHING, "people")
-def trail_csv(context: Context) -> HttpResponse:
+def _changed_fields(context: Context) -> list[tuple[TrailChange, FieldChange]]:
     """A row for each field that changed."""
     kind, before = _kind_of(context.query), _before_of(context.query)
     entries = changes(kind=kind, before=before, limit=IN_A_FILE)
-    rows = [(change, field) for change in entries for field in change.fields]
-    return FIELDS.csv(rows, context, "changes")
+    return [(change, field) for change in entries for field in change.fields]
 
 
 def _latest_change(entries: Sequence[TrailChange]) -> str:
@@ -153,5 +151,4 @@ def _older_link(entries: Sequence[TrailChange], kind: str) -> Link | None:
 
 urlpatterns = [
     path("people/audit", trail, name="trail"),
-    path("people/audit.csv", trail_csv, name="trail-csv"),
 ]

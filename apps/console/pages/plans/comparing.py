@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.cells import COUNT, ISO_DAY, PROSE, SIGNED_MONEY, WHOLE_MONEY, Format
+from apps.console.kit.csv_file import csv_file
 from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import EmptyState, Filter, Link, Step
 from apps.console.kit.page import ConsolePage, shown
@@ -199,10 +199,20 @@ def _more_of(number: int, figure: ComparedFigureOfPlans, row: ComparedSpan) -> f
 def compare_plans(context: Context) -> ConsolePage:
     """Two to four plans: in all, and by month or week in one figure, with the differences from the first."""
     outcomes, to_plans = _requested_plans(context), Link("All plans", reverse("plans"))
+    key, figure, span = _requested_figure(context)
+    plans_file = COMPARED_PLANS.file("plans-compared", context, lambda: _compared_plans(outcomes))
+    spans = compared_table(_names(outcomes), figure, by_week=span == BY_WEEK)
+    spans_file = csv_file(
+        "spans",
+        context,
+        lambda: spans.csv(_compared_spans(outcomes, span), context, f"plans-by-{span}"),
+    )
     if len(outcomes) < 2:
         return ConsolePage(
             context=context,
             finding="There are no two plans to compare",
+            csv_files=(plans_file, spans_file),
+            main_table=COMPARED_PLANS.name,
             actions=(to_plans,),
             empty=EmptyState(
                 "Plans are compared two to four at a time",
@@ -210,7 +220,6 @@ def compare_plans(context: Context) -> ConsolePage:
                 (Step("Go to the plans.", link=Link("Plans", reverse("plans"))),),
             ),
         )
-    key, figure, span = _requested_figure(context)
     return ConsolePage(
         context=context,
         finding=_compared_finding(outcomes, context),
@@ -226,31 +235,16 @@ def compare_plans(context: Context) -> ConsolePage:
             ),
             filter_of("by", "By", {BY_MONTH: "month", BY_WEEK: "week"}, {"by": span}),
         ),
+        main_table=COMPARED_PLANS.name,
         sections=(
-            COMPARED_PLANS.section(
-                _compared_plans(outcomes), context, csv_href=reverse("compare-plans-csv")
-            ),
-            compared_table(_names(outcomes), figure, by_week=span == BY_WEEK).section(
+            COMPARED_PLANS.section(_compared_plans(outcomes), context, csv=plans_file),
+            spans.section(
                 _compared_spans(outcomes, span),
                 context,
-                csv_href=reverse("compare-plan-spans-csv"),
+                csv=spans_file,
             ),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "plans", carries=False)
-def compare_plans_csv(context: Context) -> HttpResponse:
-    """The plans in all."""
-    return COMPARED_PLANS.csv(_compared_plans(_requested_plans(context)), context, "plans-compared")
-
-
-@shown(SEES_EVERYTHING, "plans", carries=False)
-def compare_plan_spans_csv(context: Context) -> HttpResponse:
-    """The plans by month or week, in one figure."""
-    outcomes, (_, figure, span) = _requested_plans(context), _requested_figure(context)
-    table = compared_table(_names(outcomes), figure, by_week=span == BY_WEEK)
-    return table.csv(_compared_spans(outcomes, span), context, f"plans-by-{span}")
 
 
 def _requested_plans(context: Context) -> list[PlanOutcome]:
@@ -313,6 +307,4 @@ def _compared_spans(outcomes: Sequence[PlanOutcome], span: str) -> list[Compared
 
 urlpatterns = [
     path("plans/compare", compare_plans, name="compare-plans"),
-    path("plans/compare.csv", compare_plans_csv, name="compare-plans-csv"),
-    path("plans/compare-spans.csv", compare_plan_spans_csv, name="compare-plan-spans-csv"),
 ]

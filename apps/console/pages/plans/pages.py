@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from urllib.parse import urlencode
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
@@ -41,22 +40,16 @@ def plan_list(context: Context) -> ConsolePage:
             Link("Make a plan", reverse("make-plan")),
             *((Link("Compare plans", reverse("compare-plans")),) if len(outcomes) > 1 else ()),
         ),
-        sections=(PLANS.section(outcomes, context, csv_href=reverse("plans-csv")),),
+        sections=(PLANS.section(outcomes, context, csv_name="plans"),),
         empty=None if outcomes else _no_plans(),
     )
-
-
-@shown(SEES_EVERYTHING, "plans")
-def plan_list_csv(context: Context) -> HttpResponse:
-    """Return the what-if plans as CSV."""
-    return PLANS.csv(_outcomes(context), context, "plans")
 
 
 @shown(SEES_EVERYTHING, "plans")
 def plan_page(context: Context, plan_id: int) -> ConsolePage:
     """One plan: what is planned, week by week against what is owned or reserved, and by month."""
     outcome = _outcome(context, plan_id)
-    plan = outcome.plan
+    plan, history = outcome.plan, plan_history(outcome.plan.id)
     return ConsolePage(
         context=context,
         finding=words.finding_of(outcome, context.currency),
@@ -79,50 +72,21 @@ def plan_page(context: Context, plan_id: int) -> ConsolePage:
             ),
             gate_list(outcome.gates),
             _chart(outcome),
-            ITEMS.section(
-                _listed_items(outcome), context, csv_href=reverse("plan-items-csv", args=[plan.id])
-            ),
-            WEEKS.section(
-                outcome.weeks, context, csv_href=reverse("plan-weeks-csv", args=[plan.id])
-            ),
-            MONTHS.section(
-                outcome.months, context, csv_href=reverse("plan-months-csv", args=[plan.id])
-            ),
+            ITEMS.section(_listed_items(outcome), context, csv_name="planned-work"),
+            WEEKS.section(outcome.weeks, context, csv_name="plan-by-week"),
+            MONTHS.section(outcome.months, context, csv_name="plan-by-month"),
             CHANGES.section(
-                plan_history(plan.id),
+                history,
                 context,
                 title="History",
                 about="who changed the plan and what is planned in it, from what to what",
-                csv_href=reverse("plan-history-csv", args=[plan.id]),
+                csv=FIELDS.file(
+                    "plan-history",
+                    context,
+                    lambda: [(change, field) for change in history for field in change.fields],
+                ),
             ),
         ),
-    )
-
-
-@shown(SEES_EVERYTHING, "plans")
-def plan_items_csv(context: Context, plan_id: int) -> HttpResponse:
-    """Return what is planned in a plan, as CSV."""
-    return ITEMS.csv(_listed_items(_outcome(context, plan_id)), context, "planned-work")
-
-
-@shown(SEES_EVERYTHING, "plans")
-def plan_weeks_csv(context: Context, plan_id: int) -> HttpResponse:
-    """Every week."""
-    return WEEKS.csv(_outcome(context, plan_id).weeks, context, "plan-by-week")
-
-
-@shown(SEES_EVERYTHING, "plans")
-def plan_months_csv(context: Context, plan_id: int) -> HttpResponse:
-    """Costs by month."""
-    return MONTHS.csv(_outcome(context, plan_id).months, context, "plan-by-month")
-
-
-@shown(SEES_EVERYTHING, "plans")
-def plan_history_csv(context: Context, plan_id: int) -> HttpResponse:
-    """A row for each field that changed."""
-    changed = plan_history(changes.get_plan_or_404(plan_id).id)
-    return FIELDS.csv(
-        [(change, field) for change in changed for field in change.fields], context, "plan-history"
     )
 
 
@@ -251,14 +215,9 @@ def _no_plans() -> EmptyState:
 
 urlpatterns = [
     path("plans", plan_list, name="plans"),
-    path("plans.csv", plan_list_csv, name="plans-csv"),
     path("plans/new", changes.make_plan, name="make-plan"),
     *comparing.urlpatterns,
     path("plans/<int:plan_id>", plan_page, name="plan"),
-    path("plans/<int:plan_id>/items.csv", plan_items_csv, name="plan-items-csv"),
-    path("plans/<int:plan_id>/weeks.csv", plan_weeks_csv, name="plan-weeks-csv"),
-    path("plans/<int:plan_id>/months.csv", plan_months_csv, name="plan-months-csv"),
-    path("plans/<int:plan_id>/history.csv", plan_history_csv, name="plan-history-csv"),
     *(
         path(
             f"plans/<int:plan_id>/{kind}",

@@ -6,7 +6,6 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 
@@ -123,16 +122,17 @@ def _prices_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
         filters=(filter_of("show", "Rates", SHOWS, {"show": show}),),
         problems=() if show in SHOWS else (f"Prices cannot be chosen by {show[:40]!r}.",),
         actions=(enter, Link("Public list prices", reverse("public-prices"))),
+        main_table=RATES.name,
         sections=(
             WAITING.section(
                 waiting,
                 context,
-                csv_href=reverse("prices-waiting") if waiting else "",
+                csv_name="prices that wait",
                 remark="" if may_decide else _approval_words(context),
             ),
             _approval_section(context, sent) if may_decide else None,
-            UNPRICED.section(unpriced, context, csv_href=reverse("unpriced-use")),
-            PAID.section(paid, context, csv_href=reverse("prices-of-pools")),
+            UNPRICED.section(unpriced, context, csv_name="unpriced use"),
+            PAID.section(paid, context, csv_name="prices of pools"),
             RATES.section(
                 _shown_rates(rates, context),
                 context,
@@ -141,35 +141,11 @@ def _prices_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
                     'None is in force. <a href="{}?show=all#rates">Show ended ones too</a>',
                     reverse("prices"),
                 ),
-                csv_href=reverse("prices-csv"),
+                csv_name="rates",
             ),
         ),
         empty=None if rates or fleet.pools() else EMPTY,
     )
-
-
-@shown(SEES_EVERYTHING, "prices")
-def rates_csv(context: Context) -> HttpResponse:
-    """The rates that the address asks for, amounts as quoted."""
-    return RATES.csv(_shown_rates(listing.all_rates(), context), context, "rates")
-
-
-@shown(SEES_EVERYTHING, "prices")
-def waiting_csv(context: Context) -> HttpResponse:
-    """Return the prices that wait for finance, and why, as CSV."""
-    return WAITING.csv(_waiting_rates(context), context, "prices that wait")
-
-
-@shown(SEES_EVERYTHING, "prices")
-def pools_csv(context: Context) -> HttpResponse:
-    """Return what each pool pays now, as CSV."""
-    return PAID.csv(_paid_pools(listing.all_rates(), context), context, "prices of pools")
-
-
-@shown(SEES_EVERYTHING, "prices")
-def unpriced_csv(context: Context) -> HttpResponse:
-    """GPU time of the last ninety days without a price."""
-    return UNPRICED.csv(_unpriced_use(context), context, "unpriced use")
 
 
 @shown(SEES_EVERYTHING, "prices")
@@ -192,17 +168,10 @@ def rate(context: Context, rate_id: int) -> ConsolePage:
             HISTORY.section(
                 _rate_history(rate, context),
                 context,
-                csv_href=reverse("rate-history", args=[rate_id]),
+                csv_name=f"history of rate {rate_id}",
             ),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "prices")
-def rate_history_csv(context: Context, rate_id: int) -> HttpResponse:
-    """Every rate there was of the same kind for the same thing."""
-    history = _rate_history(rate_or_404(rate_id), context)
-    return HISTORY.csv(history, context, f"history of rate {rate_id}")
 
 
 def _approval_section(context: Context, sent: ChangeForm | None) -> FormSection:
@@ -330,15 +299,10 @@ def _prices_finding(paid: Sequence[PaidPool], unpriced: Sequence[UnpricedUse], w
 
 urlpatterns = [
     path("prices", prices, name="prices"),
-    path("prices.csv", rates_csv, name="prices-csv"),
-    path("prices/pools.csv", pools_csv, name="prices-of-pools"),
-    path("prices/unpriced.csv", unpriced_csv, name="unpriced-use"),
-    path("prices/waiting.csv", waiting_csv, name="prices-waiting"),
     path("prices/approval", set_approval, name="set-price-approval"),
     path("prices/public", public.load_public_prices, name="public-prices"),
     path("prices/new", changes.add_rate, name="add-rate"),
     path("prices/<int:rate_id>", rate, name="rate"),
-    path("prices/<int:rate_id>.csv", rate_history_csv, name="rate-history"),
     path("prices/<int:rate_id>/end", changes.end_rate, name="end-rate"),
     path("prices/<int:waiting_id>/decide", deciding.decide, name="decide-rate"),
     path("prices/<int:waiting_id>/accept", deciding.accept, name="accept-rate"),

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -60,29 +59,16 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
                 rows, context, total=("Billed", full_amount(variance.billed_micros, currency), "")
             ),
             _apart_table(issued_bill, usage_types).section(
-                apart, context, csv_href=reverse("bill-apart", args=[bill_id]) if apart else ""
+                apart, context, csv_name=f"bill {bill_id} beside nodes"
             ),
             UNBILLED.section(
                 variance.unbilled[:MOST_SHOWN],
                 context,
-                csv_href=reverse("bill-unbilled", args=[bill_id]) if variance.unbilled else "",
+                csv_name=f"bill {bill_id} unbilled nodes",
+                csv_rows=lambda: comparing.unbilled_so_far(issued_bill),
             ),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "bills")
-def apart_csv(context: Context, bill_id: int) -> HttpResponse:
-    """Return what of a bill no node-hour carries, as CSV."""
-    table = _apart_table(_bill_of(bill_id), {})
-    return table.csv(comparing.unreconciled_sums(bill_id), context, f"bill {bill_id} beside nodes")
-
-
-@shown(SEES_EVERYTHING, "bills")
-def unbilled_csv(context: Context, bill_id: int) -> HttpResponse:
-    """Nodes that were estimated and that the bill leaves out."""
-    rows = comparing.unbilled_so_far(_bill_of(bill_id))
-    return UNBILLED.csv(rows, context, f"bill {bill_id} unbilled nodes")
 
 
 def _bill_of(bill_id: int) -> BillFact:
@@ -220,6 +206,4 @@ UNBILLED: Table[comparing.UnbilledNode] = Table(
 
 urlpatterns = [
     path("bills/<int:bill_id>", bill, name="bill"),
-    path("bills/<int:bill_id>/apart.csv", apart_csv, name="bill-apart"),
-    path("bills/<int:bill_id>/unbilled.csv", unbilled_csv, name="bill-unbilled"),
 ]

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from django.apps import apps
 from django.db.models import Model
-from django.http import HttpResponse
-from django.urls import path, reverse
+from django.urls import path
 
 from apps.console.kit.cells import COUNT, PROSE, TEXT, Format
 from apps.console.kit.page import ConsolePage, shown
@@ -85,15 +84,9 @@ def _retention_page(context: Context) -> ConsolePage:
         tabs=tabs_of("retention"),
         sections=(
             backups_card(context.at),
-            TABLES.section(stored_tables, context, csv_href=reverse("retention-csv")),
+            TABLES.section(stored_tables, context, csv_name="retention"),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "people")
-def retention_csv(context: Context) -> HttpResponse:
-    """Return how long each table is kept, as CSV."""
-    return TABLES.csv(retained_tables(), context, "retention")
 
 
 def _retained_table(
@@ -120,5 +113,4 @@ def _row_words(model: type[Model] | None) -> str:
 urlpatterns = [
     path("people/retention", retention, name="retention"),
     path("people/retention/back-up", back_up_view(_retention_page), name="back-up"),
-    path("people/retention.csv", retention_csv, name="retention-csv"),
 ]

@@ -18,6 +18,7 @@ from apps.console.kit.cells import (
     Locale,
     text_cell,
 )
+from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -86,6 +87,7 @@ def compare_runs(context: Context) -> ConsolePage:
         missing = len(ids) - len(run_costs)
         phrase = "is no such run" if missing == 1 else "are no such runs"
         problems.append(f"There {phrase}.")
+    file = csv_file("compared", context, lambda: _compared_csv(run_costs, context))
     return ConsolePage(
         context=context,
         finding=finding_of(run_costs, context.currency),
@@ -93,22 +95,20 @@ def compare_runs(context: Context) -> ConsolePage:
         problems=tuple(problems),
         back=Link("Runs", reverse("runs")),
         styles=("css/runs.css",),
-        sections=_side_by_side(run_costs, context) if len(run_costs) >= FEWEST else (),
+        sections=_side_by_side(run_costs, file, context) if len(run_costs) >= FEWEST else (),
         empty=None if len(run_costs) >= FEWEST else _nothing_to_compare(),
+        csv_files=(file,),
     )
 
 
-@shown(EVERYONE, "runs")
-def compare_runs_csv(context: Context) -> HttpResponse:
+def _compared_csv(run_costs: Sequence[RunCost], context: Context) -> HttpResponse:
     """Return the compared runs as CSV: a column for each run."""
-    ids, _ = requested_runs(context.query)
-    run_costs = runs_compared(ids, context.viewer) if ids else ()
     rows = compared_rows(run_costs, context.locale)
     return compared_table("", "", run_costs).csv(rows, context, "runs-compared")
 
 
 def _side_by_side(
-    run_costs: Sequence[RunCost], context: Context
+    run_costs: Sequence[RunCost], file: CsvFile, context: Context
 ) -> tuple[Include | TableSection, ...]:
     currency = context.currency
     content = {
@@ -118,11 +118,10 @@ def _side_by_side(
     }
     figures = compared_table("figures-compared", "Number by number", run_costs)
     buckets = compared_table("buckets-compared", "Bucket by bucket", run_costs)
-    csv_href = reverse("compare-runs-csv")
     return (
         Include("runs/_side_by_side.html", content),
-        figures.section([*compared_figures(run_costs, context.locale)], context, csv_href=csv_href),
-        buckets.section([*compared_buckets(run_costs, currency)], context, csv_href=csv_href),
+        figures.section([*compared_figures(run_costs, context.locale)], context, csv=file),
+        buckets.section([*compared_buckets(run_costs, currency)], context, csv=file),
     )
 
 

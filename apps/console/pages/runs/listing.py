@@ -1,8 +1,7 @@
 """The page of all runs of a period."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.accounts.queries.paging import Page, PageRequest
@@ -44,6 +43,7 @@ def runs(context: Context) -> ConsolePage:
     question, currency = runs_question(context), context.currency
     report = summarize_runs(question.wanted, question.window)
     days, sums = by_day(report.days), sums_of_days(report.days)
+    days_file = RUN_DAYS.file("runs-by-day", context, lambda: sorted(days.items()))
     page = run_page(question.wanted, question.asked)
     meters = meters_of_listed(
         {row.id: (row.key, reverse("run", args=[row.id])) for row in page.rows}, context
@@ -59,50 +59,37 @@ def runs(context: Context) -> ConsolePage:
         sections=(
             FigureRow(figures_of(sums, days, currency)) if report.days else None,
             marked_chart(
-                bucket_chart(sums, days, currency, context.href(reverse("runs-days"))),
+                bucket_chart(sums, days, currency, days_file),
                 context,
                 _annotations_wanted(question).drawn_on(days),
             ),
-            runs_section(RUNS, page, question, report.runs, reverse("runs-csv")),
+            runs_section(RUNS, page, question, report.runs, "runs"),
             meters,
         ),
+        csv_files=(days_file,),
+        main_table=RUNS.name,
         empty=None if report.runs or report.days else _no_runs(question, context.site),
     )
 
 
-@shown(EVERYONE, "runs")
-def runs_csv(context: Context) -> HttpResponse:
-    """Return all runs that the address asks for, as CSV."""
-    return runs_csv_of(context, "runs")
-
-
-@shown(EVERYONE, "runs")
-def runs_days_csv(context: Context) -> HttpResponse:
-    """Return what the days of runs cost, by bucket, as CSV."""
-    question = runs_question(context)
-    days = by_day(summarize_runs(question.wanted, question.window).days)
-    return RUN_DAYS.csv(sorted(days.items()), context, "runs-by-day")
-
-
 def runs_section(
-    table: Table[RunFact], page: Page[RunFact], question: RunsQuestion, total: int, csv_href: str
+    table: Table[RunFact], page: Page[RunFact], question: RunsQuestion, total: int, csv_name: str
 ) -> TableSection:
     """The fifty runs that are asked for, each with a box that chooses it to be compared."""
     return table.section(
         page.rows,
         question.context,
         part=question.part(page, total),
-        csv_href=csv_href,
+        csv=RUNS.file(csv_name, question.context, lambda: _every_run(question)),
         form=Link("Compare the chosen runs", reverse("compare-runs")),
         states=STATES,
         remark=HOW_TO_READ,
     )
 
 
-def runs_csv_of(context: Context, name: str, workload_id: int | None = None) -> HttpResponse:
+def _every_run(question: RunsQuestion) -> Sequence[RunFact]:
     """Every wanted run, MOST_CSV_ROWS at most, in the order asked for."""
-    wanted = runs_question(context, workload_id).wanted
-    return RUNS.csv(run_page(wanted, PageRequest(limit=MOST_CSV_ROWS)).rows, context, name)
+    return run_page(question.wanted, PageRequest(limit=MOST_CSV_ROWS)).rows
 
 
 def _annotations_wanted(question: RunsQuestion) -> AnnotationsWanted:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta, tzinfo
 from urllib.parse import urlencode
 
-from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
@@ -74,20 +73,6 @@ def run(context: Context, run_id: int) -> ConsolePage:
     )
 
 
-@shown(EVERYONE, "runs")
-def run_buckets_csv(context: Context, run_id: int) -> HttpResponse:
-    """Where a run's time and money went."""
-    rows = buckets_of(get_run_or_404(run_id, context), {})
-    return BUCKETS_OF_RUN.csv(rows, context, f"run-{run_id}-buckets")
-
-
-@shown(EVERYONE, "runs")
-def run_jobs_csv(context: Context, run_id: int) -> HttpResponse:
-    """The jobs that carried a run, each in its part in it."""
-    rows = jobs_of(get_run_or_404(run_id, context), context)
-    return JOBS_OF_RUN.csv(rows, context, f"run-{run_id}-jobs")
-
-
 def _sections_of(
     anatomy: RunAnatomy, sums: BucketSums, facts: RunFacts, context: Context
 ) -> Iterator[Section | None]:
@@ -98,15 +83,16 @@ def _sections_of(
     yield anatomy_of(facts, context)
     spent = spent_of(facts.hours)
     parts = buckets_of(anatomy, spent)
-    if parts:
-        yield BUCKETS_OF_RUN.section(
-            parts,
-            context,
-            about="every second of the run in one bucket; cost is that of the ledger’s lines, in "
-            f"{anatomy.currency}",
-            total=BucketOfRun(None, anatomy.amounts, _clock_time(sum(spent.values())), 1.0),
-            csv_href=reverse("run-buckets", args=[run_id]),
-        )
+    yield BUCKETS_OF_RUN.section(
+        parts,
+        context,
+        about="every second of the run in one bucket; cost is that of the ledger’s lines, in "
+        f"{anatomy.currency}",
+        total=BucketOfRun(None, anatomy.amounts, _clock_time(sum(spent.values())), 1.0),
+        csv_name=f"run-{run_id}-buckets",
+        csv_rows=lambda: buckets_of(anatomy, {}),
+        is_shown=bool(parts),
+    )
     advice = {"verdicts": _verdicts_of(run_id, nodes), "note": _no_verdict(anatomy)}
     yield Include("runs/_verdicts.html", advice)
     yield METRICS.section(metrics_of(anatomy, usual, anatomy.currency), context)
@@ -114,7 +100,7 @@ def _sections_of(
     yield JOBS_OF_RUN.section(
         jobs_of(anatomy, context),
         context,
-        csv_href=reverse("run-jobs", args=[run_id]) if anatomy.jobs else "",
+        csv_name=f"run-{run_id}-jobs",
         remark=_describe_nodes(nodes),
     )
     yield ATTEMPTS.section(_attempts_of(facts), context) if facts.attempts else None

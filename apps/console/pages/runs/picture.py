@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.periods import days_between
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import LEAST_TOLD, Bucket, coverage, goodput, goodput_if_reported
@@ -139,7 +140,7 @@ def figures_of(
 
 
 def bucket_chart(
-    totals: BucketSums, days: Mapping[date, BucketSums], currency: str, csv_href: str
+    totals: BucketSums, days: Mapping[date, BucketSums], currency: str, days_file: CsvFile
 ) -> DailyChart | None:
     """Each day's cost by where it went, of `totals`; None where no cost is known."""
     if totals.total is None:
@@ -159,7 +160,7 @@ def bucket_chart(
         title=_highest_day(days, totals, currency),
         unit=f"each day by where the time went, in {currency}, effective cost",
         total=DayRow("Total", tuple(totals.micros[bucket] for bucket in present), totals.total),
-        csv_href=csv_href,
+        csv=days_file,
     )
 
 

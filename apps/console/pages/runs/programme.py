@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -15,7 +15,7 @@ from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, sho
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.recommendations.related import work_section
-from apps.console.pages.runs.listing import runs_csv_of, runs_section
+from apps.console.pages.runs.listing import runs_section
 from apps.console.pages.runs.numbers import NUMBERS, number_words
 from apps.console.pages.runs.question import RunsQuestion, runs_question
 from apps.console.pages.runs.scaling import Answer, requested_gpus, scaling
@@ -110,7 +110,7 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
             page,
             question,
             training_programme.runs,
-            reverse("programme-csv", args=[workload_id]),
+            f"runs-of-workload-{workload_id}",
         ),
         work_section(context, fact),
     )
@@ -131,15 +131,9 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
         actions=(Link("What it returns", reverse("workload-returns", args=[workload_id])),),
         styles=("css/runs.css",),
         sections=sections,
+        main_table=RUNS_OF_ONE.name,
         empty=None if training_programme.runs or page.rows else _no_run(fact.name, question),
     )
-
-
-@shown(EVERYONE, "runs")
-def programme_csv(context: Context, workload_id: int) -> HttpResponse:
-    """A workload's runs as a table."""
-    get_workload_or_404(workload_id, context)
-    return runs_csv_of(context, f"runs-of-workload-{workload_id}", workload_id)
 
 
 def _sections_of(

@@ -75,16 +75,10 @@ def views_page(context: Context) -> ConsolePage:
         finding=_counted_words(mine, len(views) - mine),
         under=("a view is a page with its filters; its period moves on with the days, unless it names some",),
         sections=(
-            _with_changes(context).section(views, context, csv_href=reverse("saved-views-csv")),
+            _with_changes(context).section(views, context, csv_name="saved views"),
         ),
         empty=None if views else _no_views(),
     )  # fmt: skip
-
-
-@shown(EVERYONE, HERE)
-def views_csv(context: Context) -> HttpResponse:
-    """Return the saved views with their addresses, as CSV."""
-    return VIEWS.csv(saved_views(context.viewer), context, "saved views")
 
 
 @shown(EVERYONE, HERE, carries=False)
@@ -297,7 +291,6 @@ def _no_views() -> EmptyState:
 
 urlpatterns = [
     path("views", views_page, name=HERE),
-    path("views.csv", views_csv, name="saved-views-csv"),
     path("views/menu", views_menu, name="views-menu"),
     path("views/new", new_view, name="new-view"),
     path("views/<int:view_id>", open_view, name="open-view"),

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -26,8 +25,6 @@ from apps.console.pages.series_imports.reading import (
     trial_of_series,
 )
 from apps.console.pages.series_imports.sections import (
-    FIRST_ROWS,
-    GAPS,
     discard_series,
     reading_sections,
     trial_sections,
@@ -120,16 +117,11 @@ def _imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePa
             SERIES_IMPORTS.section(
                 listed_imports,
                 context,
-                csv_href=reverse("series-imports-csv") if listed_imports else "",
+                csv_name="imports of histories",
+                csv_rows=lambda: series_imports(MOST_IN_CSV),
             ),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "forecasts")
-def imports_csv(context: Context) -> HttpResponse:
-    """The imports, the latest first unless the page has another order."""
-    return SERIES_IMPORTS.csv(series_imports(MOST_IN_CSV), context, "imports of histories")
 
 
 @shown(SEES_EVERYTHING, "forecasts")
@@ -169,40 +161,18 @@ def _import_page(
                 },
             ),
             discard_series(fact) if is_busy or is_stuck else None,
-            *(trial_sections(fact, trial, context) if needs_reading else ()),
+            *trial_sections(fact, trial, context, is_shown=needs_reading),
             REJECTED_ROWS.section(
                 rejected,
                 context,
                 about=f"by row in the file; the first {len(rejected)} of {fact.rejected:,}; their hours stay unknown",
-                csv_href=reverse("rejected-series-rows", args=[fact.id]),
-            )
-            if rejected
-            else None,
+                csv_name=f"rejected rows of history {series_import_id}",
+                csv_rows=lambda: rejected_series_rows(series_import_id, MOST_IN_CSV),
+                is_shown=bool(rejected),
+            ),
             *(reading_sections(fact, sent, context) if needs_reading else ()),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "forecasts")
-def first_rows_csv(context: Context, series_import_id: int) -> HttpResponse:
-    """The first rows of the file as they are read."""
-    trial = trial_of_series(_import_or_404(series_import_id))
-    return FIRST_ROWS.csv(trial.first_rows, context, f"first rows of history {series_import_id}")
-
-
-@shown(SEES_EVERYTHING, "forecasts")
-def gaps_csv(context: Context, series_import_id: int) -> HttpResponse:
-    """Hours that would stay unknown, by gap."""
-    trial = trial_of_series(_import_or_404(series_import_id))
-    return GAPS.csv(trial.gaps, context, f"gaps of history {series_import_id}")
-
-
-@shown(SEES_EVERYTHING, "forecasts")
-def rejected_csv(context: Context, series_import_id: int) -> HttpResponse:
-    """Every row that was kept as rejected, with its number in the file and why."""
-    _import_or_404(series_import_id)
-    rows = rejected_series_rows(series_import_id, MOST_IN_CSV)
-    return REJECTED_ROWS.csv(rows, context, f"rejected rows of history {series_import_id}")
 
 
 @receiving(SEES_EVERYTHING, "forecasts", SeriesForm, _imports_page)
@@ -308,20 +278,8 @@ def _import_finding(fact: SeriesImportFact, trial: SeriesTrial) -> str:
 
 urlpatterns = [
     path("forecasts/imports", imports, name="series-imports"),
-    path("forecasts/imports.csv", imports_csv, name="series-imports-csv"),
     path("forecasts/imports/upload", upload, name="upload-series"),
     path("forecasts/imports/<int:series_import_id>", one_import, name="series-import"),
-    path(
-        "forecasts/imports/<int:series_import_id>/first-rows.csv",
-        first_rows_csv,
-        name="series-first-rows",
-    ),
-    path("forecasts/imports/<int:series_import_id>/gaps.csv", gaps_csv, name="series-gaps"),
-    path(
-        "forecasts/imports/<int:series_import_id>/rejected.csv",
-        rejected_csv,
-        name="rejected-series-rows",
-    ),
     path("forecasts/imports/<int:series_import_id>/reading", read_so, name="read-series-import"),
     path("forecasts/imports/<int:series_import_id>/start", start, name="start-series-import"),
     path("forecasts/imports/<int:series_import_id>/discard", discard, name="discard-series-import"),

@@ -51,13 +51,13 @@ GAPS = Table[HistoryGap](
 
 
 def trial_sections(
-    fact: SeriesImportFact, trial: SeriesTrial, context: Context
+    fact: SeriesImportFact, trial: SeriesTrial, context: Context, *, is_shown: bool
 ) -> Iterator[Section]:
     """Yield what would be imported, the way to do that, the first rows, and the hours between that stay unknown."""
-    if trial.refused or trial.begins_at is None:
-        return
-    yield FactList(tuple(_trial_facts(fact, trial, context)), "What would be imported", "trial")
-    if trial.hours:
+    is_shown = is_shown and not trial.refused and trial.begins_at is not None
+    if is_shown:
+        yield FactList(tuple(_trial_facts(fact, trial, context)), "What would be imported", "trial")
+    if is_shown and trial.hours:
         yield FormSection(
             name="start",
             action=reverse("start-series-import", args=[fact.id]),
@@ -66,17 +66,20 @@ def trial_sections(
             is_primary=True,
         )
     yield FIRST_ROWS.section(
-        trial.first_rows, context, csv_href=reverse("series-first-rows", args=[fact.id])
+        trial.first_rows,
+        context,
+        csv_name=f"first rows of history {fact.id}",
+        is_shown=is_shown,
     )
-    if trial.gaps:
-        shown = f"; the first {len(trial.gaps):,}" if len(trial.gaps) < trial.gap_count else ""
-        yield GAPS.section(
-            trial.gaps,
-            context,
-            about=f"{counted(trial.unknown, 'hour')} in {counted(trial.gap_count, 'gap')}{shown}: no row, an empty "
-            "value, or one that cannot be taken",
-            csv_href=reverse("series-gaps", args=[fact.id]),
-        )
+    shown = f"; the first {len(trial.gaps):,}" if len(trial.gaps) < trial.gap_count else ""
+    yield GAPS.section(
+        trial.gaps,
+        context,
+        about=f"{counted(trial.unknown, 'hour')} in {counted(trial.gap_count, 'gap')}{shown}: no row, an empty "
+        "value, or one that cannot be taken",
+        csv_name=f"gaps of history {fact.id}",
+        is_shown=is_shown and bool(trial.gaps),
+    )
 
 
 def reading_sections(

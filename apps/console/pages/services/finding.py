@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from django.urls import reverse
 
 from apps.console.kit.chart import DailyChart, Figure, daily_chart
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
 from apps.console.pages.managers import step_for
@@ -54,7 +55,7 @@ def empty_state(within: str, *, may_manage: bool) -> EmptyState:
     )
 
 
-def day_chart(days: Sequence[UnitCost], currency: str, csv_href: str) -> DailyChart | None:
+def day_chart(days: Sequence[UnitCost], currency: str, days_file: CsvFile) -> DailyChart | None:
     """Each day by what its cost was for; None where no cost is known."""
     parts_by_day = {cost.keys[0]: cost.parts for cost in days if cost.parts.total is not None}
     if not parts_by_day:
@@ -73,7 +74,7 @@ def day_chart(days: Sequence[UnitCost], currency: str, csv_href: str) -> DailyCh
         currency,
         title=_worst_day(shown, parts_by_day, currency),
         unit=f"each day by what its cost was for, in {currency}",
-        csv_href=csv_href,
+        csv=days_file,
     )
 
 

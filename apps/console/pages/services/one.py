@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import linked
 from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
@@ -28,6 +29,7 @@ from apps.console.pages.services.tables import (
     OBJECTIVES,
     UnitRow,
     feature_row,
+    grouped_units,
     latency_rows,
     rounded_micros,
     unasked_ratio,
@@ -102,6 +104,16 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
     span = (question.chosen.window.starts_at, question.chosen.window.ends_at)
     units = units_of(question)
     status = least_sure(frozenset() if units.now is None else units.now.statuses)
+    files = (
+        FEATURES.file(
+            f"service-{fact.id}-features",
+            context,
+            lambda: grouped_units(question.chosen, "feature"),
+        ),
+        DAYS.file(
+            f"service-{fact.id}-days", context, lambda: grouped_units(question.chosen, "day")
+        ),
+    )
     kind = "batch inference" if fact.kind == "batch" else "serving"
     return ConsolePage(
         context=context,
@@ -117,18 +129,24 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
         back=Link("Services", reverse("services")),
         actions=(Link("What it returns", reverse("workload-returns", args=[fact.id])),),
         sections=(
-            *_cost_sections(question, units, status, fact),
+            *_cost_sections(question, units, status, fact, files),
             *_answer_sections(fact.id, span, context),
             work_section(context, fact),
         ),
+        csv_files=files,
+        main_table=FEATURES.name,
     )
 
 
 def _cost_sections(
-    question: ServicesQuestion, units: Units, status: str, fact: WorkloadFact
+    question: ServicesQuestion,
+    units: Units,
+    status: str,
+    fact: WorkloadFact,
+    files: tuple[CsvFile, CsvFile],
 ) -> tuple[Section | None, ...]:
     """Its units' figures, by day and by feature; where nothing was charged, how that comes to be."""
-    context = question.context
+    context, (features_file, days_file) = question.context, files
     if units.now is None:
         return (empty_state(question.words.within, may_manage=context.viewer.may_manage),)
     days = unit_cost_groups(question.chosen, ["day"])
@@ -136,13 +154,15 @@ def _cost_sections(
     return (
         FigureRow(_service_figures(units.now, units, status, context.currency)),
         marked_chart(
-            _unit_chart(days, context), context, wanted.drawn_on([cost.keys[0] for cost in days])
+            _unit_chart(days, days_file, context),
+            context,
+            wanted.drawn_on([cost.keys[0] for cost in days]),
         ),
         FEATURES.section(
             list(map(feature_row, unit_cost_groups(question.chosen, ["feature"]))),
             context,
             total=UnitRow(units.now, "Total"),
-            csv_href=reverse("service-features", args=[fact.id]),
+            csv=features_file,
         ),
     )
 
@@ -287,7 +307,7 @@ def _split_note(now: UnitCost) -> str:
     )
 
 
-def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
+def _unit_chart(days: Sequence[UnitCost], days_file: CsvFile, context: Context) -> LineChart | None:
     """Each day's thousand requests; None where no day has a unit cost."""
     currency = context.organisation.currency
     micros_by_day = {cost.keys[0]: rounded_micros(cost.units.thousand_requests) for cost in days}
@@ -306,7 +326,7 @@ def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
         unit=f"1,000 requests by day, in {currency}; a day without requests has no unit cost",
         figure=unit_line(shown, [micros_by_day.get(day) for day in shown], currency),
         behind=DAYS.section([UnitRow(cost) for cost in days], context),
-        csv_href=context.href(context.path + "/days.csv"),
+        csv=days_file,
     )
 
 

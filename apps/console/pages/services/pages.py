@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -27,10 +26,10 @@ from apps.console.pages.services.one import service_page
 from apps.console.pages.services.question import ServicesQuestion, services_question
 from apps.console.pages.services.tables import (
     DAYS,
-    FEATURES,
     SERVICES,
     ComparedServices,
     UnitRow,
+    grouped_units,
 )
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.costs import least_sure
@@ -55,7 +54,8 @@ def services(context: Context) -> ConsolePage:
         _left_out(question, uncounted, currency),
         _describe_ended_services(question, costs, compared, currency),
     )
-    chart = day_chart(days, currency, context.href(reverse("services-days")))
+    days_file = DAYS.file("services-days", context, lambda: grouped_units(question.chosen, "day"))
+    chart = day_chart(days, currency, days_file)
     wanted = AnnotationsWanted(question.chosen.window, question.chosen.team_ids)
     return ConsolePage(
         context=context,
@@ -68,57 +68,15 @@ def services(context: Context) -> ConsolePage:
             FigureRow(figures_of_all(total, costs, against, status, currency)) if total else None,
             marked_chart(chart, context, wanted.drawn_on([cost.keys[0] for cost in days])),
             SERVICES.section(
-                _service_rows(question, costs, compared), context, csv_href=reverse("services-csv")
+                _service_rows(question, costs, compared), context, csv_name="services"
             ),
         ),
+        csv_files=(days_file,),
+        main_table=SERVICES.name,
         empty=None
         if costs
         else empty_state(question.words.within, may_manage=context.viewer.may_manage),
     )
-
-
-@shown(EVERYONE, "services")
-def services_csv(context: Context) -> HttpResponse:
-    """Return the services as CSV."""
-    question = services_question(context)
-    costs, uncounted = listed_services(question)
-    rows = _service_rows(question, costs, compared_services(question, costs, uncounted))
-    return SERVICES.csv(rows, context, "services")
-
-
-@shown(EVERYONE, "services")
-def services_days_csv(context: Context) -> HttpResponse:
-    """All services together by day."""
-    return _days_answer(context, services_question(context), "services-days")
-
-
-@shown(EVERYONE, "services")
-def service(context: Context, service_id: int) -> ConsolePage:
-    """One service: its features, its days, how fast it answered."""
-    return service_page(get_service_or_404(service_id, context), context)
-
-
-@shown(EVERYONE, "services")
-def features_csv(context: Context, service_id: int) -> HttpResponse:
-    """A service by feature; the parts that no feature has are rows of their own."""
-    get_service_or_404(service_id, context)
-    question = services_question(context, service_id)
-    rows = [UnitRow(cost) for cost in unit_cost_groups(question.chosen, ["feature"])]
-    return FEATURES.csv(rows, context, f"service-{service_id}-features")
-
-
-@shown(EVERYONE, "services")
-def service_days_csv(context: Context, service_id: int) -> HttpResponse:
-    """A service by day."""
-    get_service_or_404(service_id, context)
-    return _days_answer(
-        context, services_question(context, service_id), f"service-{service_id}-days"
-    )
-
-
-def _days_answer(context: Context, question: ServicesQuestion, name: str) -> HttpResponse:
-    rows = [UnitRow(cost) for cost in unit_cost_groups(question.chosen, ["day"])]
-    return DAYS.csv(rows, context, name)
 
 
 def listed_services(question: ServicesQuestion) -> tuple[list[UnitCost], list[UnitCost]]:
@@ -211,12 +169,15 @@ def _service_rows(
     return sorted(rows, key=lambda row: (-(row.cost.parts.total or 0), row.name))
 
 
+@shown(EVERYONE, "services")
+def service(context: Context, service_id: int) -> ConsolePage:
+    """One service: its features, its days, how fast it answered."""
+    return service_page(get_service_or_404(service_id, context), context)
+
+
 urlpatterns = [
     path("services", services, name="services"),
-    path("services.csv", services_csv, name="services-csv"),
-    path("services/days.csv", services_days_csv, name="services-days"),
     path("services/<int:service_id>", service, name="service"),
-    path("services/<int:service_id>.csv", features_csv, name="service-features"),
     path("services/<int:service_id>/objectives/new", changes.add_objective, name="add-objective"),
     path(
         "services/<int:service_id>/objectives/<int:objective_id>/end",
@@ -224,5 +185,4 @@ urlpatterns = [
         name="end-objective",
     ),
     path("services/<int:service_id>/changes/new", changes.add_change, name="add-service-change"),
-    path("services/<int:service_id>/days.csv", service_days_csv, name="service-days"),
 ]

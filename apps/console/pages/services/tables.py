@@ -34,7 +34,7 @@ from apps.console.pages.services.words import (
 )
 from apps.economics.serving import Purpose, UnitCosts
 from apps.show.amounts import difference, share
-from apps.unit_economics.queries.unit_costs import UnitCost
+from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads.queries.answer_times import QUANTILES, Attainment, Latency
 from apps.workloads.queries.requests import CHANGE_KINDS, ChangeFact
 
@@ -296,6 +296,11 @@ CHANGED = Table[ChangeFact](
     empty="No change reported in this time: a deployment reports itself with "
     "POST /api/v1/workload-changes.",
 )
+
+
+def grouped_units(chosen: UnitFilter, by: str) -> list[UnitRow]:
+    """Return what is chosen by `by`; the parts that no feature has are rows of their own."""
+    return [UnitRow(cost) for cost in unit_cost_groups(chosen, [by])]
 
 
 def feature_row(cost: UnitCost) -> UnitRow:

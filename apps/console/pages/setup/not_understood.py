@@ -1,6 +1,5 @@
 """Names that came in and were not understood: by door and name, with what it means and what helps."""
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.cells import COUNT, DAY, INSTANT, PROSE, TEXT
@@ -73,20 +72,11 @@ def not_understood_page(context: Context) -> ConsolePage:
         context=context,
         finding=finding,
         back=Link("Back to Setup", reverse("setup")),
-        sections=(NAMES.section(rows, context, csv_href=reverse("not-understood-csv")),)
-        if rows
-        else (),
+        sections=(NAMES.section(rows, context, csv_name="not-understood"),),
         empty=None if rows else _nothing_unread(),
     )
 
 
-@shown(SEES_EVERYTHING, "setup")
-def not_understood_csv(context: Context) -> HttpResponse:
-    """Return the names that were not understood, as CSV."""
-    return NAMES.csv(not_understood(), context, "not-understood")
-
-
 urlpatterns = [
     path("setup/not-understood", not_understood_page, name="not-understood"),
-    path("setup/not-understood.csv", not_understood_csv, name="not-understood-csv"),
 ]

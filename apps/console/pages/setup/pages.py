@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.safestring import SafeString
 
 from apps.console.kit.cells import drawn, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, with_current_filters
@@ -24,7 +24,6 @@ from apps.console.pages.setup.questions import (
     NODES_WITHOUT_GPUS,
     UNKNOWN_NODES,
     count_of,
-    question_scope,
     recount,
     waiting_at,
 )
@@ -59,14 +58,6 @@ def setup(context: Context) -> ConsolePage:
         ),
         is_fresh=is_fresh,
     )
-
-
-@shown(SEES_EVERYTHING, "setup")
-def question_csv(context: Context, key: str) -> HttpResponse:
-    """Everything of one kind that waits."""
-    kind = next(kind for kind in KINDS if kind.key == key)
-    rows = kind.find(question_scope(context.at, context.organisation))
-    return kind.table.csv(rows, context, key.replace("_", " "))
 
 
 @acting(MANAGES, "setup")
@@ -120,8 +111,14 @@ def setup_page(
             for kind in KINDS
             if waiting[kind.key]
         ),
+        csv_files=tuple(_question_file(kind, waiting[kind.key], context) for kind in KINDS),
         empty=None if any(waiting.values()) else NO_QUESTIONS if is_fresh else NO_OPEN_QUESTIONS,
     )
+
+
+def _question_file(kind: QuestionKind[Any], rows: Sequence[Any], context: Context) -> CsvFile:
+    """Everything of one kind that waits."""
+    return kind.table.file(kind.key.replace("_", " "), context, lambda: rows)
 
 
 def _question_section(
@@ -149,7 +146,7 @@ def _question_section(
         rows,
         context,
         title=title,
-        csv_href=reverse(kind.csv_name),
+        csv=_question_file(kind, rows, context),
         is_sent=may_answer and kind is EXCLUDED_NODES,
         **section_options,
     )
@@ -164,11 +161,6 @@ def _step_words(step: Step | None, name: str, context: Context) -> SafeString:
 
 urlpatterns = [
     path("setup", setup, name="setup"),
-    *(
-        path(f"setup/{kind.key.replace('_', '-')}.csv", question_csv, {"key": kind.key},
-             kind.csv_name)
-        for kind in KINDS
-    ),
     path("setup/first-day", guide.first_day, name="first-day"),
     path("setup/first-day/invitation", first_tokens.invite_agent, name="first-invitation"),
     path("setup/first-day/agent", first_tokens.make_agent_token, name="first-agent"),

@@ -45,11 +45,6 @@ class QuestionKind(Generic[Row]):
     asked_about: bool = True
     answered_by: frozenset[Role] = MANAGES
 
-    @property
-    def csv_name(self) -> str:
-        """The address of its CSV, by name."""
-        return f"setup-{self.key}"
-
     def asked(self, *, may_answer: bool) -> Table[Row]:
         """Its table; who may not answer has no button."""
         columns = (column for column in self.table.columns if may_answer or column.text != ANSWER)

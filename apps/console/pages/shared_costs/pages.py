@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.cells import linked
@@ -51,27 +50,19 @@ def shared_costs(context: Context) -> ConsolePage:
                 [row for row in costs if shows_ended or row.status != ENDED],
                 context,
                 about=f"{{said}}; allocated {when}",
-                csv_href=reverse("shared-costs-csv"),
+                csv_name="shared costs",
+                csv_rows=lambda: costs,
             ),
             TEAMS.section(
-                teams, context, about=f"{{said}}; {when}", csv_href=reverse("shared-costs-teams")
-            )
-            if teams
-            else None,
+                teams,
+                context,
+                about=f"{{said}}; {when}",
+                csv_name="shared costs by team",
+                is_shown=bool(teams),
+            ),
         ),
+        main_table=COSTS.name,
     )
-
-
-@shown(SEES_EVERYTHING, "shared-costs")
-def shared_costs_csv(context: Context) -> HttpResponse:
-    """Every shared cost, ended ones too."""
-    return COSTS.csv(allocated_costs(context)[0], context, "shared costs")
-
-
-@shown(SEES_EVERYTHING, "shared-costs")
-def teams_csv(context: Context) -> HttpResponse:
-    """Return what was allocated to each team, as CSV."""
-    return TEAMS.csv(allocated_costs(context)[1], context, "shared costs by team")
 
 
 def _shared_finding(
@@ -93,8 +84,6 @@ def _shared_finding(
 
 urlpatterns = [
     path("shared-costs", shared_costs, name="shared-costs"),
-    path("shared-costs.csv", shared_costs_csv, name="shared-costs-csv"),
-    path("shared-costs/teams.csv", teams_csv, name="shared-costs-teams"),
     path("shared-costs/new", changes.add_cost, name="add-shared-cost"),
     *changes.END.urlpatterns,
     path(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
@@ -95,39 +94,15 @@ def team_work(context: Context) -> ConsolePage:
                 context,
                 about=f"{_league_words(league)}; the parts add up to the waste; data wait is "
                 "overhead, and not part of it",
-                csv_href=reverse("team-work-waste"),
+                csv_name="team-work-waste",
             ),
-            WORK.section(
-                _work_rows(work, names, currency), context, csv_href=reverse("team-work-csv")
-            ),
+            WORK.section(_work_rows(work, names, currency), context, csv_name="team-work"),
             meters,
-            WAITS.section(_wait_rows(began, names), context, csv_href=reverse("team-work-waits")),
+            WAITS.section(_wait_rows(began, names), context, csv_name="team-work-waits"),
         ),
+        main_table=WORK.name,
         empty=None if work else _no_work(period.within, reading, context),
     )
-
-
-@shown(EVERYONE, "team-work")
-def team_work_csv(context: Context) -> HttpResponse:
-    """Every workload of every team that the viewer sees."""
-    window, reading = requested_window(context)
-    comparison = requested_comparison(reading, context)
-    work = work_of_teams(window, context.seen_teams, context.at, comparison)
-    return WORK.csv(_work_rows(work, WorkNames(), context.currency), context, "team-work")
-
-
-@shown(EVERYONE, "team-work")
-def waste_csv(context: Context) -> HttpResponse:
-    """The ranking by waste, as far as the viewer may see it."""
-    league = league_of(requested_window(context)[0], context.viewer, context.at)
-    return LEAGUE.csv(_ranked_teams(league, WorkNames()), context, "team-work-waste")
-
-
-@shown(EVERYONE, "team-work")
-def waits_csv(context: Context) -> HttpResponse:
-    """How long work waited, by workload."""
-    began = first_work(requested_window(context)[0], context.seen_teams, context.at)
-    return WAITS.csv(_wait_rows(began, WorkNames()), context, "team-work-waits")
 
 
 def _utilization_meters(
@@ -311,7 +286,4 @@ def _no_work(within: str, reading: Reading, context: Context) -> EmptyState:
 
 urlpatterns = [
     path("team-work", team_work, name="team-work"),
-    path("team-work.csv", team_work_csv, name="team-work-csv"),
-    path("team-work/waste.csv", waste_csv, name="team-work-waste"),
-    path("team-work/waits.csv", waits_csv, name="team-work-waits"),
 ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from apps.console.kit.request import Context
 from apps.show.words import joined
@@ -23,6 +23,11 @@ class CsvFile:
     table: str
     href: str
     write: Callable[[], HttpResponse]
+
+
+def file_elsewhere(table: str, href: str) -> CsvFile:
+    """Return a table that another page has whole, at its address there."""
+    return CsvFile(table, href, lambda: HttpResponseRedirect(href))
 
 
 def csv_path(page_path: str) -> str:

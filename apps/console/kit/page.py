@@ -239,6 +239,11 @@ def shown(
     return decorate
 
 
+def files_page(context: Context, *files: CsvFile | None, main: str = "") -> ConsolePage:
+    """Return what a page is where a table of it is wanted instead: no more than its tables, each with rows of its own."""
+    return ConsolePage(context=context, finding="", csv_files=files, main_table=main)
+
+
 def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> HttpResponse:
     """A page by its template, its links with what goes on to their pages; where a table of it is wanted, that as CSV."""
     if page.context.csv_table is not None:

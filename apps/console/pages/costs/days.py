@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
-from django.http import HttpResponse
-
 from apps.console.kit.chart import DailyChart, DayRow
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.periods import days_between, until
 from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.costs.question import CostQuery
@@ -30,7 +29,7 @@ LOADED = {"loaded": " with shared idle", "direct": " without shared costs"}
 def chart_of_days(
     cost_query: CostQuery,
     states_by_day: Mapping[date, States],
-    csv_href: str,
+    days_csv: CsvFile,
     on_days: Callable[[str], str],
     wanted: AnnotationsWanted | None = None,
 ) -> DailyChart | None:
@@ -80,7 +79,7 @@ def chart_of_days(
             for day, of_day in zip(days, by_day, strict=True)
         ),
         total=DayRow("Total", _state_amounts(sums, sums.states), sums.total),
-        csv_href=csv_href,
+        csv=days_csv,
         has_provisional=any(of_day.provisional_total for of_day in by_day),
     )
     return marked_chart(chart, cost_query.context, wanted or _annotations_wanted(cost_query))
@@ -94,12 +93,17 @@ def _annotations_wanted(cost_query: CostQuery) -> AnnotationsWanted:
 
 
 def days_file(
-    cost_query: CostQuery, name: str, states_by_day: Mapping[date, States]
-) -> HttpResponse:
+    cost_query: CostQuery, name: str, states_by_day: Callable[[], Mapping[date, States]]
+) -> CsvFile:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
-    rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in states_by_day.items()]
     table = replace(cost_table(cost_query, "by-day", "Day", ("day",)), sort="", default_sort="")
-    return table.csv(rows, cost_query.context, name)
+    return table.file(
+        name,
+        cost_query.context,
+        lambda: [
+            CostRow((day.isoformat(),), sums_of(states)) for day, states in states_by_day().items()
+        ],
+    )
 
 
 def _series_of(state: StateWords, by_day: Sequence[Sums]) -> DailySeries:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.console.kit.chart import DailyChart, FigureRow
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.table import TableSection
@@ -63,6 +64,7 @@ def cost_page(
     place: CostPlace,
     daily: Daily,
     trail: Collection[Link],
+    days_csv: CsvFile,
     **parts: Unpack[PageParts],
 ) -> ConsolePage:
     """The page; where nothing was charged it says what to ask instead."""
@@ -88,7 +90,7 @@ def cost_page(
         under=under_words(cost_query, certainty) if status else (),
         sections=(
             FigureRow(figures) if figures else None,
-            day_chart(cost_query, place, daily.days),
+            day_chart(cost_query, place, daily.days, days_csv),
             parts.get("about"),
             *parts.get("tables", ()),
             parts.get("to_do"),
@@ -114,14 +116,14 @@ def empty_page(
 
 
 def day_chart(
-    cost_query: CostQuery, place: CostPlace, days: Mapping[date, States]
+    cost_query: CostQuery, place: CostPlace, days: Mapping[date, States], days_csv: CsvFile
 ) -> DailyChart | None:
     """Return the chart of what each day or week cost, by state; it leads to the same page of that time."""
     state = {"state": cost_query.context.query.get("state", "")}
     return chart_of_days(
         cost_query,
         days,
-        cost_query.href(f"{place.name}-days", *place.of, **state),
+        days_csv,
         lambda days: cost_query.href(place.name, *place.of, window=days, **state),
         _annotations_of_place(cost_query, place),
     )

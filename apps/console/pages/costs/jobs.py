@@ -3,16 +3,22 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.urls import path, reverse
 
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.page import ConsolePage, Section, files_page, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.details import Detail, DetailList
-from apps.console.pages.costs.drilldown import CostPlace, cost_page, empty_page, meters_of
+from apps.console.pages.costs.drilldown import (
+    CostPlace,
+    cost_page,
+    empty_page,
+    meters_of,
+)
 from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
 from apps.console.pages.costs.question import CostQuery, requested_cost_query
 from apps.console.pages.costs.sums import states_less, sums_of
@@ -46,6 +52,10 @@ def workload(context: Context, workload_id: int) -> ConsolePage:
     daily = costs_by_day(question, context.at, cost_query.comparison)
     if not daily.days and not context.viewer.sees_team(fact.team_id):
         raise Http404("There is no such workload.")
+    by_job = _job_section(cost_query, jobs, f"costs of {fact.name}", tuple(daily.states))
+    days_csv = days_file(cost_query, f"costs of {fact.name} by day", lambda: daily.days)
+    if context.csv_table is not None:
+        return files_page(context, by_job.csv, days_csv, main="by-job")
     finding = spent(cost_query, fact.name, sums_of(daily.states))
     trail = [all_costs(cost_query), *cost_query.team_link(fact.team_id)]
     if not daily.days:
@@ -58,33 +68,11 @@ def workload(context: Context, workload_id: int) -> ConsolePage:
         CostPlace("costs-workload", (workload_id,), "by-job"),
         daily,
         trail,
-        tables=[_job_section(cost_query, jobs, tuple(daily.states))],
+        days_csv,
+        tables=[by_job],
         to_do=work_section(context, fact),
         meters=meters_of(cost_query, question, "workload", "Workload", lambda _: (fact.name, "")),
     )
-
-
-@shown(EVERYONE, "costs")
-def workload_csv(context: Context, workload_id: int) -> HttpResponse:
-    """The table by job."""
-    cost_query = requested_cost_query(context)
-    fact, jobs = _workload_jobs(cost_query, workload_id)
-    total_states = state_sums(cost_query.question.of(workload=[workload_id])).get((), ())
-    if not total_states and not context.viewer.sees_team(fact.team_id):
-        raise Http404("There is no such workload.")
-    rows = [*_job_rows(cost_query, jobs), *_rows_of_no_job(jobs, total_states)]
-    return _job_table(cost_query).csv(rows, context, f"costs of {fact.name}")
-
-
-@shown(EVERYONE, "costs")
-def workload_days(context: Context, workload_id: int) -> HttpResponse:
-    """Every day of a workload."""
-    cost_query = requested_cost_query(context)
-    fact = _workload_fact(workload_id)
-    daily = costs_by_day(cost_query.question.of(workload=[workload_id]), context.at)
-    if not daily.days and not context.viewer.sees_team(fact.team_id):
-        raise Http404("There is no such workload.")
-    return days_file(cost_query, f"costs of {fact.name} by day", daily.days)
 
 
 @shown(EVERYONE, "costs")
@@ -92,6 +80,9 @@ def jobs_of_team(context: Context, team_id: int) -> ConsolePage:
     """A team's jobs that belong to no workload."""
     cost_query = requested_cost_query(context)
     name, jobs = cost_query.team_name(team_id), _loose_jobs(cost_query, team_id)
+    by_job = _job_section(cost_query, jobs, f"jobs of {name} without a workload")
+    if context.csv_table is not None:
+        return files_page(context, by_job.csv, main="by-job")
     finding = spent(cost_query, f"Jobs of {name} without a workload", sums_of(jobs.total))
     trail = [all_costs(cost_query), *cost_query.team_link(team_id)]
     if not jobs.count:
@@ -104,17 +95,8 @@ def jobs_of_team(context: Context, team_id: int) -> ConsolePage:
         filters=cost_query.filters(),
         problems=cost_query.problems,
         trail=tuple(trail),
-        sections=(_job_section(cost_query, jobs),),
+        sections=(by_job,),
     )
-
-
-@shown(EVERYONE, "costs")
-def jobs_of_team_csv(context: Context, team_id: int) -> HttpResponse:
-    """The table by job."""
-    cost_query = requested_cost_query(context)
-    rows = _job_rows(cost_query, _loose_jobs(cost_query, team_id))
-    name = f"jobs of {cost_query.team_name(team_id)} without a workload"
-    return _job_table(cost_query).csv(rows, context, name)
 
 
 @shown(EVERYONE, "costs")
@@ -122,6 +104,14 @@ def job(context: Context, job_id: int) -> ConsolePage:
     """One job: who it is, its days, and its lines."""
     cost_query = requested_cost_query(context)
     fact, owner, days = _job_days(cost_query, job_id)
+    days_csv = days_file(cost_query, f"costs of job {fact.raw_id} by day", lambda: days)
+    lines_csv = lines_file(
+        cost_query,
+        f"lines of job {fact.raw_id}",
+        lambda: lines_of_job(cost_query.question, job_id, MOST_CSV_LINES),
+    )
+    if context.csv_table is not None:
+        return files_page(context, lines_csv, days_csv, main="lines")
     lines = lines_of_job(cost_query.question, job_id, MOST_LINES + 1)
     all_states = [state for states in days.values() for state in states]
     sums = sums_of(all_states)
@@ -146,32 +136,16 @@ def job(context: Context, job_id: int) -> ConsolePage:
         CostPlace("costs-job", (job_id,), "by-day" if has_days else "lines"),
         Daily(days),
         trail,
+        days_csv,
         about=about,
         known=_job_sureness(lines, all_states, cost_query),
         meters=meters_of(
             cost_query, cost_query.question, "job", "Job", lambda _: (fact.raw_id, ""), [job_id]
         ),
-        tables=[_day_section(cost_query, job_id, days)] if has_days else [],
-        lines=line_section(cost_query, lines, LinesOf(f"{context.path}.csv", sums, MOST_LINES)),
+        tables=[_day_section(cost_query, job_id, days, days_csv)] if has_days else [],
+        lines=line_section(cost_query, lines, LinesOf(lines_csv, sums, MOST_LINES)),
         is_of_job=True,
     )
-
-
-@shown(EVERYONE, "costs")
-def job_csv(context: Context, job_id: int) -> HttpResponse:
-    """The job's lines, 50,000 at most."""
-    cost_query = requested_cost_query(context)
-    fact, _, _ = _job_days(cost_query, job_id)
-    lines = lines_of_job(cost_query.question, job_id, MOST_CSV_LINES)
-    return lines_file(cost_query, f"lines of job {fact.raw_id}", lines)
-
-
-@shown(EVERYONE, "costs")
-def job_days(context: Context, job_id: int) -> HttpResponse:
-    """Every day of a job."""
-    cost_query = requested_cost_query(context)
-    fact, _, days = _job_days(cost_query, job_id)
-    return days_file(cost_query, f"costs of job {fact.raw_id} by day", days)
 
 
 def _workload_fact(workload_id: int) -> workloads.WorkloadFact:
@@ -262,7 +236,7 @@ def _rows_of_no_job(jobs: JobSums, total_states: States) -> list[CostRow]:
 
 
 def _job_section(
-    cost_query: CostQuery, jobs: JobSums, total_states: States | None = None
+    cost_query: CostQuery, jobs: JobSums, csv_name: str, total_states: States | None = None
 ) -> TableSection:
     """By job; with `total_states` what is of no job too, so that it comes to all of it."""
     shown_jobs = len(jobs.jobs)
@@ -276,11 +250,13 @@ def _job_section(
         about=f"{listed}; per GPU-hour is Cost ÷ GPU-hours",
         total=total,
         states=total.sums.states,
-        csv_href=f"{cost_query.context.path}.csv",
+        csv_name=csv_name,
     )
 
 
-def _day_section(cost_query: CostQuery, job_id: int, days: Mapping[date, States]) -> TableSection:
+def _day_section(
+    cost_query: CostQuery, job_id: int, days: Mapping[date, States], days_csv: CsvFile
+) -> TableSection:
     rows = [
         CostRow(
             (day.isoformat(),),
@@ -296,7 +272,7 @@ def _day_section(cost_query: CostQuery, job_id: int, days: Mapping[date, States]
         cost_query.context,
         total=total,
         states=total.sums.states,
-        csv_href=f"{cost_query.context.path}/days.csv",
+        csv=days_csv,
     )
 
 
@@ -344,11 +320,6 @@ def _ran_elsewhen(cost_query: CostQuery, fact: workloads.JobFact) -> EmptyState:
 
 urlpatterns = [
     path("costs/teams/<int:team_id>/jobs", jobs_of_team, name="costs-team-jobs"),
-    path("costs/teams/<int:team_id>/jobs.csv", jobs_of_team_csv, name="costs-team-jobs-csv"),
     path("costs/workloads/<int:workload_id>", workload, name="costs-workload"),
-    path("costs/workloads/<int:workload_id>.csv", workload_csv, name="costs-workload-csv"),
-    path("costs/workloads/<int:workload_id>/days.csv", workload_days, name="costs-workload-days"),
     path("costs/jobs/<int:job_id>", job, name="costs-job"),
-    path("costs/jobs/<int:job_id>.csv", job_csv, name="costs-job-csv"),
-    path("costs/jobs/<int:job_id>/days.csv", job_days, name="costs-job-days"),
 ]

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from django.http import HttpResponse
 from django.urls import path
 from django.utils.html import format_html
 
 from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, Locale, drawn, quiet
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
 from apps.console.pages.costs.details import DetailList
 from apps.console.pages.costs.line_facts import LineFacts, PieceRow, line_facts
@@ -50,38 +49,18 @@ def line(context: Context, month: str, line_id: int) -> ConsolePage:
         trail=trail_of(facts),
         sections=(
             DetailList("line", "The line", about_line(facts)),
-            MINUTES.section(minutes, context, csv_href=f"{context.path}/minutes.csv")
-            if minutes
-            else None,
+            MINUTES.section(
+                minutes, context, csv_name=f"minutes of line {line_id}", is_shown=bool(minutes)
+            ),
             DetailList("charge", "The charge that it is a part of", about_charge(facts)),
-            _piece_table(facts).section(pieces, context, csv_href=f"{context.path}/rates.csv")
-            if pieces
+            _piece_table(facts).section(
+                pieces, context, csv_name=f"rates of line {line_id}", is_shown=bool(pieces)
+            )
+            if context.viewer.sees_prices
             else None,
             _sibling_section(facts),
         ),
     )
-
-
-@shown(EVERYONE, "costs")
-def siblings_csv(context: Context, month: str, line_id: int) -> HttpResponse:
-    """How the charge was divided."""
-    facts = _facts_of(context, month, line_id)
-    rows = facts.behind.siblings[:MOST_ROWS]
-    return _sibling_table(facts).csv(rows, context, f"lines beside {line_id}")
-
-
-@shown(EVERYONE, "costs")
-def minutes_csv(context: Context, month: str, line_id: int) -> HttpResponse:
-    """The minutes of each GPU."""
-    facts = _facts_of(context, month, line_id)
-    return MINUTES.csv(_minute_rows(facts), context, f"minutes of line {line_id}")
-
-
-@shown(SEES_EVERYTHING, "costs")
-def pieces_csv(context: Context, month: str, line_id: int) -> HttpResponse:
-    """The rates of the charge."""
-    facts = _facts_of(context, month, line_id)
-    return _piece_table(facts).csv(facts.pieces(), context, f"rates of line {line_id}")
 
 
 def _facts_of(context: Context, month: str, line_id: int) -> LineFacts:
@@ -196,7 +175,7 @@ def _sibling_section(facts: LineFacts) -> TableSection:
         rows,
         facts.asked.context,
         about=f"the first {len(rows)} of its lines" if is_cut else every,
-        csv_href=f"{facts.asked.context.path}/siblings.csv",
+        csv_name=f"lines beside {facts.behind.id}",
     )
     return replace(section, foot=foot)
 
@@ -230,13 +209,4 @@ MINUTES: Table[MinuteRow] = Table(
 
 urlpatterns = [
     path("costs/lines/<slug:month>/<int:line_id>", line, name="costs-line"),
-    path(
-        "costs/lines/<slug:month>/<int:line_id>/siblings.csv",
-        siblings_csv,
-        name="costs-line-siblings",
-    ),
-    path(
-        "costs/lines/<slug:month>/<int:line_id>/minutes.csv", minutes_csv, name="costs-line-minutes"
-    ),
-    path("costs/lines/<slug:month>/<int:line_id>/rates.csv", pieces_csv, name="costs-line-pieces"),
 ]

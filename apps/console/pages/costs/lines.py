@@ -1,13 +1,13 @@
 """Lines as a table and as CSV."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.http import HttpResponse
 from django.utils.html import format_html, format_html_join
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import GPU_HOURS, INSTANT, MONEY, Locale, titled
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums, state_key
@@ -25,7 +25,7 @@ from apps.show.words import Word, flag_words, state_words, status_words
 class LinesOf:
     """The file and sums of a set of lines: their CSV, all they sum to, and how many to show."""
 
-    csv_href: str
+    file: CsvFile
     whole: Sums
     most: int
 
@@ -49,7 +49,7 @@ def line_section(
             f" {full_amount(section_info.whole.total, cost_query.currency)}"
         )
     section = _line_table(cost_query).section(
-        rows, cost_query.context, about=about, remark=remark, csv_href=section_info.csv_href
+        rows, cost_query.context, about=about, remark=remark, csv=section_info.file
     )
     total = format_html(
         '<th scope="row">{}</th><td></td><td></td><td></td><td class="number-cell">{}</td>'
@@ -61,9 +61,11 @@ def line_section(
     return replace(section, foot=total)
 
 
-def lines_file(cost_query: CostQuery, name: str, line_rows: Sequence[LineRow]) -> HttpResponse:
-    """Every line that was found, with every micro-unit."""
-    return _line_table(cost_query).csv(line_rows, cost_query.context, name)
+def lines_file(
+    cost_query: CostQuery, name: str, line_rows: Callable[[], Sequence[LineRow]]
+) -> CsvFile:
+    """Every line that is found, with every micro-unit."""
+    return _line_table(cost_query).file(name, cost_query.context, line_rows)
 
 
 def flag_keys(flags: Flag) -> list[str]:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.accounts.queries import Role
 from apps.console.kit.cells import DAY, PROSE, WHOLE_MONEY
 from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
@@ -86,6 +86,7 @@ def outlook(context: Context, team_id: int) -> ConsolePage:
     cost_query = requested_cost_query(context)
     name = cost_query.team_name(team_id)
     running = _running_budgets(context, team_id)
+    budgets_csv = BUDGETS.file(f"budgets of {name}", context, lambda: running)
     steps = _next_steps(context, team_id)
     return ConsolePage(
         context=context,
@@ -96,27 +97,14 @@ def outlook(context: Context, team_id: int) -> ConsolePage:
         actions=(Link("Forecasts", reverse("forecasts")),),
         sections=(
             _key_figures(running, steps, context),
-            _budget_section(running, context, team_id),
+            _budget_section(running, budgets_csv, context, team_id),
             STEPS.section(
-                steps, context, csv_href=reverse("costs-team-steps", args=[team_id]),
+                steps, context, csv_name=f"what to do of {name}",
                 empty=f"Nothing is open. Looked at: {LOOKED_AT}.",
             ),
         ),
+        csv_files=(budgets_csv,),
     )  # fmt: skip
-
-
-@shown(EVERYONE, "costs")
-def outlook_budgets_csv(context: Context, team_id: int) -> HttpResponse:
-    """Its running budgets."""
-    name = requested_cost_query(context).team_name(team_id)
-    return BUDGETS.csv(_running_budgets(context, team_id), context, f"budgets of {name}")
-
-
-@shown(EVERYONE, "costs")
-def outlook_steps_csv(context: Context, team_id: int) -> HttpResponse:
-    """Return what is open to be done for a team, as CSV."""
-    name = requested_cost_query(context).team_name(team_id)
-    return STEPS.csv(_next_steps(context, team_id), context, f"what to do of {name}")
 
 
 def _running_budgets(context: Context, team_id: int) -> list[BudgetFigures]:
@@ -233,7 +221,9 @@ def _key_figures(
     return FigureRow(tuple(figures))
 
 
-def _budget_section(running: Sequence[BudgetFigures], context: Context, team_id: int) -> Section:
+def _budget_section(
+    running: Sequence[BudgetFigures], file: CsvFile, context: Context, team_id: int
+) -> Section:
     if running:
         is_above = _are_above(running, team_id)
         return BUDGETS.section(
@@ -241,7 +231,7 @@ def _budget_section(running: Sequence[BudgetFigures], context: Context, team_id:
             context,
             title="Budgets above it" if is_above else BUDGETS.title,
             about=ABOVE if is_above else BUDGETS.about,
-            csv_href=reverse("costs-team-outlook-budgets", args=[team_id]),
+            csv=file,
         )
     sees_all = context.seen_teams is None
     return EmptyState(

@@ -1,16 +1,12 @@
 """A team's costs by model: of the GPUs that its costs are of, and of the model APIs that it called."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from django.http import HttpResponse
-from django.urls import reverse
-
-from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.api_spend.tables import MODELS, ModelCalls, model_calls, models_shown
-from apps.console.pages.costs.question import CostQuery, requested_cost_query
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.ledger.queries import States, StateSum
@@ -32,7 +28,11 @@ API_MODELS = replace(
 
 
 def model_sections(
-    cost_query: CostQuery, team_id: int, sums: StatesByKeys, total: CostRow
+    cost_query: CostQuery,
+    team_id: int,
+    sums: StatesByKeys,
+    total: CostRow,
+    files: Mapping[str, CsvFile],
 ) -> list[TableSection]:
     """Return the sections of what each GPU model cost and how much of that was active, and each API model that was called.
 
@@ -42,33 +42,28 @@ def model_sections(
     tables = [
         _gpu_table(cost_query).section(
             _gpu_rows(cost_query, team_id, sums), context, total=total, states=total.sums.states,
-            csv_href=reverse("costs-team-gpu-models", args=[team_id]),
+            csv=files["by-gpu-model"],
         )
     ]  # fmt: skip
     calls = _api_calls(cost_query, team_id)
     if calls:
-        csv_href = reverse("costs-team-api-models", args=[team_id])
         table = models_shown(calls, API_MODELS)
-        tables.append(table.section(calls, context, csv_href=csv_href))
+        tables.append(table.section(calls, context, csv=files[API_MODELS.name]))
     return tables
 
 
-@shown(EVERYONE, "costs")
-def gpu_models_csv(context: Context, team_id: int) -> HttpResponse:
-    """The table by GPU model."""
-    cost_query = requested_cost_query(context)
-    name = cost_query.team_name(team_id)
-    sums = state_sums(cost_query.question.of(team=[team_id]).by(GPU_MODEL))
-    rows = _gpu_rows(cost_query, team_id, sums)
-    return _gpu_table(cost_query).csv(rows, context, f"costs of {name} by GPU model")
-
-
-@shown(EVERYONE, "costs")
-def api_models_csv(context: Context, team_id: int) -> HttpResponse:
-    """The table by API model."""
-    cost_query = requested_cost_query(context)
-    name = cost_query.team_name(team_id)
-    return API_MODELS.csv(_api_calls(cost_query, team_id), context, f"costs of {name} by API model")
+def model_files(cost_query: CostQuery, team_id: int) -> Iterator[CsvFile]:
+    """By GPU model and by API model."""
+    name, context = cost_query.team_name(team_id), cost_query.context
+    question = cost_query.question.of(team=[team_id]).by(GPU_MODEL)
+    yield _gpu_table(cost_query).file(
+        f"costs of {name} by GPU model",
+        context,
+        lambda: _gpu_rows(cost_query, team_id, state_sums(question)),
+    )
+    yield API_MODELS.file(
+        f"costs of {name} by API model", context, lambda: _api_calls(cost_query, team_id)
+    )
 
 
 def _gpu_table(cost_query: CostQuery) -> Table[CostRow]:

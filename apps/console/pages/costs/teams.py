@@ -1,13 +1,13 @@
 """A team by workload, and what of a team's no job held."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.http import Http404, HttpResponse
 from django.urls import path
 
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.days import days_file
@@ -22,8 +22,6 @@ from apps.console.pages.costs.drilldown import (
 from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
 from apps.console.pages.costs.outlook import (
     outlook,
-    outlook_budgets_csv,
-    outlook_steps_csv,
     team_tabs,
 )
 from apps.console.pages.costs.question import CostQuery, requested_cost_query
@@ -32,8 +30,7 @@ from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.console.pages.costs.team_models import (
     GPU_MODEL,
     StatesByKeys,
-    api_models_csv,
-    gpu_models_csv,
+    model_files,
     model_sections,
     states_of_key,
 )
@@ -69,6 +66,9 @@ def team(context: Context, team_id: int) -> ConsolePage:
     """One team by workload, and what no job held of its."""
     cost_query = requested_cost_query(context)
     name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
+    files = {file.table: file for file in _team_files(cost_query, team_id)}
+    if context.csv_table is not None:
+        return files_page(context, *files.values(), main="by-workload")
     daily = costs_by_day(question, context.at, cost_query.comparison)
     finding = spent(cost_query, name, sums_of(daily.states))
     trail = [all_costs(cost_query)]
@@ -89,54 +89,47 @@ def team(context: Context, team_id: int) -> ConsolePage:
     tables = [
         _workload_table(cost_query).section(
             by_name(rows), context, total=total,
-            csv_href=f"{context.path}.csv", states=total.sums.states,
+            csv=files["by-workload"], states=total.sums.states,
         )
     ]  # fmt: skip
-    tables.extend(model_sections(cost_query, team_id, sums, total))
+    tables.extend(model_sections(cost_query, team_id, sums, total, files))
     if none:
         tables.append(
             _none_table(cost_query).section(
-                by_name(none), context, csv_href=f"{context.path}/no-job/pools.csv",
+                by_name(none), context, csv=files["no-job"],
                 total=CostRow(("",) * 4, none_sums, "Total"), states=none_sums.states,
             )
         )  # fmt: skip
     place = CostPlace("costs-team", (team_id,), "by-workload")
     meters = _workload_meters(cost_query, question, team_id)
-    page = cost_page(cost_query, finding, place, daily, trail, tables=tables, meters=meters)
+    page = cost_page(
+        cost_query, finding, place, daily, trail, files["by-day"], tables=tables, meters=meters
+    )
     return replace(page, tabs=tabs)
 
 
-@shown(EVERYONE, "costs")
-def team_csv(context: Context, team_id: int) -> HttpResponse:
-    """The table by workload; what no job held by pool."""
-    cost_query = requested_cost_query(context)
-    name = cost_query.team_name(team_id)
+def _team_files(cost_query: CostQuery, team_id: int) -> Iterator[CsvFile]:
+    """By workload, with what no job held by pool; by day, by model, and what no job held by state."""
+    name, context = cost_query.team_name(team_id), cost_query.context
     question = cost_query.question.of(team=[team_id])
-    without_workload, sums = _no_workload(question), state_sums(question.by("workload"))
-    rows = by_name(_workload_rows(cost_query, team_id, without_workload, sums))
-    for pool_id, states in without_workload.of_none.items():
-        keys = (*owner(cost_query, team_id), NOT_HELD, _pool_name(pool_id))
-        rows.append(CostRow(keys, sums_of(states), NOT_HELD))
-    return _workload_table(cost_query).csv(rows, context, f"costs of {name}")
 
+    def by_workload() -> list[CostRow]:
+        without_workload, sums = _no_workload(question), state_sums(question.by("workload"))
+        rows = by_name(_workload_rows(cost_query, team_id, without_workload, sums))
+        for pool_id, states in without_workload.of_none.items():
+            keys = (*owner(cost_query, team_id), NOT_HELD, _pool_name(pool_id))
+            rows.append(CostRow(keys, sums_of(states), NOT_HELD))
+        return rows
 
-@shown(EVERYONE, "costs")
-def team_days(context: Context, team_id: int) -> HttpResponse:
-    """Every day of a team."""
-    cost_query = requested_cost_query(context)
-    name = cost_query.team_name(team_id)
-    daily = costs_by_day(cost_query.question.of(team=[team_id]), context.at)
-    return days_file(cost_query, f"costs of {name} by day", daily.days)
+    def of_no_job() -> list[CostRow]:
+        return by_name(_none_rows(cost_query, team_id, _no_workload(question)))
 
-
-@shown(EVERYONE, "costs")
-def no_job_pools(context: Context, team_id: int) -> HttpResponse:
-    """The table of what no job held, by pool and state."""
-    cost_query = requested_cost_query(context)
-    name = cost_query.team_name(team_id)
-    without_workload = _no_workload(cost_query.question.of(team=[team_id]))
-    rows = by_name(_none_rows(cost_query, team_id, without_workload))
-    return _none_table(cost_query).csv(rows, context, f"costs of {name} without a job")
+    yield _workload_table(cost_query).file(f"costs of {name}", context, by_workload)
+    yield days_file(
+        cost_query, f"costs of {name} by day", lambda: costs_by_day(question, context.at).days
+    )
+    yield _none_table(cost_query).file(f"costs of {name} without a job", context, of_no_job)
+    yield from model_files(cost_query, team_id)
 
 
 @shown(EVERYONE, "costs")
@@ -144,6 +137,20 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
     """The lines behind what no job held of a team's, in one pool and state."""
     cost_query, state = requested_cost_query(context), _requested_state(context)
     name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
+    lines_csv = lines_file(
+        cost_query,
+        f"lines of {name} without a job",
+        lambda: lines_of_no_job(question, state, MOST_CSV_LINES),
+    )
+    days_csv = days_file(
+        cost_query,
+        f"costs of {name} without a job by day",
+        lambda: costs_by_day(_in_state(question, state), context.at).days,
+    )
+    if context.csv_table is not None:
+        # Of a state that jobs are in too, no days are those of no job.
+        days = (days_csv,) if state in HELD_BY_NO_JOB else ()
+        return files_page(context, lines_csv, *days, main="lines")
     states = [
         state_sum
         for of_pool in _no_workload(question).of_none.values()
@@ -167,8 +174,8 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
     chart = None
     if state in HELD_BY_NO_JOB:
         days = costs_by_day(_in_state(question, state), context.at).days
-        chart = day_chart(cost_query, place, days)
-    of_lines = LinesOf(f"{context.path}.csv", sums, MOST_LINES)
+        chart = day_chart(cost_query, place, days, days_csv)
+    of_lines = LinesOf(lines_csv, sums, MOST_LINES)
     return ConsolePage(
         context=context,
         finding=finding,
@@ -178,26 +185,6 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
         sections=(chart, line_section(cost_query, lines, of_lines)),
         actions=(export_link(cost_query, place),),
     )
-
-
-@shown(EVERYONE, "costs")
-def no_job_csv(context: Context, team_id: int) -> HttpResponse:
-    """Return the lines of a team without a job as CSV, 50,000 at most."""
-    cost_query = requested_cost_query(context)
-    name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
-    line_rows = lines_of_no_job(question, _requested_state(context), MOST_CSV_LINES)
-    return lines_file(cost_query, f"lines of {name} without a job", line_rows)
-
-
-@shown(EVERYONE, "costs")
-def no_job_days(context: Context, team_id: int) -> HttpResponse:
-    """Every day of what no job held of a team's, in one state."""
-    cost_query, state = requested_cost_query(context), _requested_state(context)
-    name = cost_query.team_name(team_id)
-    if state not in HELD_BY_NO_JOB:
-        raise Http404("Jobs are in this state too.")
-    daily = costs_by_day(_in_state(cost_query.question.of(team=[team_id]), state), context.at)
-    return days_file(cost_query, f"costs of {name} without a job by day", daily.days)
 
 
 def all_costs(cost_query: CostQuery) -> Link:
@@ -323,23 +310,6 @@ def _pool_name(pool_id: int | None) -> str:
 
 urlpatterns = [
     path("costs/teams/<int:team_id>", team, name="costs-team"),
-    path("costs/teams/<int:team_id>.csv", team_csv, name="costs-team-csv"),
-    path("costs/teams/<int:team_id>/days.csv", team_days, name="costs-team-days"),
-    path("costs/teams/<int:team_id>/gpu-models.csv", gpu_models_csv, name="costs-team-gpu-models"),
-    path("costs/teams/<int:team_id>/api-models.csv", api_models_csv, name="costs-team-api-models"),
     path("costs/teams/<int:team_id>/outlook", outlook, name="costs-team-outlook"),
-    path(
-        "costs/teams/<int:team_id>/outlook/budgets.csv",
-        outlook_budgets_csv,
-        name="costs-team-outlook-budgets",
-    ),
-    path(
-        "costs/teams/<int:team_id>/outlook/next-steps.csv",
-        outlook_steps_csv,
-        name="costs-team-steps",
-    ),
     path("costs/teams/<int:team_id>/no-job", no_job, name="costs-no-job"),
-    path("costs/teams/<int:team_id>/no-job.csv", no_job_csv, name="costs-no-job-csv"),
-    path("costs/teams/<int:team_id>/no-job/pools.csv", no_job_pools, name="costs-no-job-pools"),
-    path("costs/teams/<int:team_id>/no-job/days.csv", no_job_days, name="costs-no-job-days"),
 ]

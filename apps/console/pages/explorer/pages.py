@@ -1,6 +1,6 @@
 """The Cost explorer: costs by any two dimensions, against another period, and why they changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,9 +10,10 @@ from django.utils.http import urlencode
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import FigureRow, LineChart
+from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.filters import compare_filter, describe_names, filter_of, period_filter
 from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
-from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.periods import DEFAULT_PERIOD, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import TableSection
@@ -73,9 +74,17 @@ PLACE = CostPlace("costs", table="groups")
 
 
 @shown(EVERYONE, "costs")
-def explorer(context: Context) -> ConsolePage:
+def explorer(context: Context) -> ConsolePage | HttpResponse:
     """The groups of the question, their days, and what made the difference."""
     cost_query = _explored_costs(context)
+    files = {file.table: file for file in _files_of(cost_query)}
+    if context.csv_table is not None:
+        is_understood = not cost_query.asked.problems
+        return (
+            files_page(context, *files.values(), main="by-team")
+            if is_understood
+            else _not_understood(cost_query)
+        )
     if cost_query.asked.nearest is not None:
         return _refused_page(cost_query, cost_query.asked.nearest)
     answer = explore(cost_query.question)
@@ -105,13 +114,15 @@ def explorer(context: Context) -> ConsolePage:
         problems=cost_query.problems,
         sections=(
             FigureRow(figures) if figures else None,
-            day_chart(cost_query, PLACE, daily.days) if days <= MOST_DAYS_DRAWN else None,
-            None if variance is None else _cause_chart(variance, cost_query),
+            day_chart(cost_query, PLACE, daily.days, files["by-day"])
+            if days <= MOST_DAYS_DRAWN
+            else None,
+            None if variance is None else _cause_chart(variance, cost_query, files[CAUSES.name]),
             explored_table(answer, group_links(cost_query, names), context.currency).section(
                 answer.rows,
                 context,
                 total=answer.total,
-                csv_href=reverse("explorer-csv"),
+                csv=files["groups"],
                 states=summed.whole.states,
                 links=(Link("REST", _rest_address(cost_query)),),
             ),
@@ -123,59 +134,42 @@ def explorer(context: Context) -> ConsolePage:
 
 
 @shown(EVERYONE, "costs")
-def explorer_csv(context: Context) -> HttpResponse:
-    """Every group of the question."""
-    cost_query = _explored_costs(context)
-    if cost_query.asked.problems:
-        return _not_understood(cost_query)
-    answer = explore(cost_query.question)
-    table = explored_table(answer, group_links(cost_query, names_of(answer)), context.currency)
-    return table.csv(answer.rows, context, "costs")
-
-
-@shown(EVERYONE, "costs")
-def causes_csv(context: Context) -> HttpResponse:
-    """Return the exact causes of a difference as CSV."""
-    cost_query = _explored_costs(context)
-    if cost_query.asked.problems:
-        return _not_understood(cost_query)
-    variance = _cost_variance(cost_query.question)
-    rows = [] if variance is None else _cause_rows(variance.causes)
-    return CAUSES.csv(rows, context, "what made the difference")
-
-
-@shown(EVERYONE, "costs")
-def teams_csv(context: Context) -> HttpResponse:
-    """Each team by state, whatever else the page is grouped by."""
-    cost_query = _explored_costs(context)
-    if cost_query.asked.problems:
-        return _not_understood(cost_query)
-    by_team = state_sums(_ungrouped_question(cost_query.question).by("team"))
-    rows = [
-        CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
-        for team in accounts.teams()
-        if (team.id,) in by_team
-    ]
-    return cost_table(cost_query, "by-team", "Team", OWNER_KEYS).csv(rows, context, "costs by team")
-
-
-@shown(EVERYONE, "costs")
-def days_csv(context: Context) -> HttpResponse:
-    """Every day by state."""
-    cost_query = _explored_costs(context)
-    if cost_query.asked.problems:
-        return _not_understood(cost_query)
-    return days_file(
-        cost_query,
-        "costs by day",
-        costs_by_day(_ungrouped_question(cost_query.question), context.at).days,
-    )
-
-
-@shown(EVERYONE, "costs")
 def earlier_address(context: Context) -> HttpResponse:
     """Where the explorer stood before it was the page of costs: the same question, here."""
     return HttpResponseRedirect(context.href(reverse("costs")))
+
+
+def _files_of(cost_query: CostQuery) -> Iterator[CsvFile]:
+    """Every group of the question, what made a difference; each team and each day by state, however the page is grouped."""
+    context = cost_query.context
+
+    def groups() -> HttpResponse:
+        answer = explore(cost_query.question)
+        table = explored_table(answer, group_links(cost_query, names_of(answer)), context.currency)
+        return table.csv(answer.rows, context, "costs")
+
+    def causes() -> list[CauseRow]:
+        variance = _cost_variance(cost_query.question)
+        return [] if variance is None else _cause_rows(variance.causes)
+
+    def teams() -> list[CostRow]:
+        by_team = state_sums(_ungrouped_question(cost_query.question).by("team"))
+        return [
+            CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
+            for team in accounts.teams()
+            if (team.id,) in by_team
+        ]
+
+    yield csv_file("groups", context, groups)
+    yield CAUSES.file("what made the difference", context, causes)
+    yield cost_table(cost_query, "by-team", "Team", OWNER_KEYS).file(
+        "costs by team", context, teams
+    )
+    yield days_file(
+        cost_query,
+        "costs by day",
+        lambda: costs_by_day(_ungrouped_question(cost_query.question), context.at).days,
+    )
 
 
 def _explored_costs(context: Context) -> CostQuery:
@@ -264,7 +258,7 @@ def _team_meters(cost_query: CostQuery) -> TableSection | None:
     )
 
 
-def _cause_chart(variance: CostVariance, cost_query: CostQuery) -> LineChart | None:
+def _cause_chart(variance: CostVariance, cost_query: CostQuery, file: CsvFile) -> LineChart | None:
     """The amounts as shown add up to the cent."""
     currency, against = cost_query.currency, cost_query.question.against
     if against is None:
@@ -288,7 +282,7 @@ def _cause_chart(variance: CostVariance, cost_query: CostQuery) -> LineChart | N
             currency,
         ),
         behind=cause_table,
-        csv_href=cost_query.href("explorer-causes"),
+        csv=file,
     )
 
 
@@ -392,9 +386,5 @@ def _name_choices(name: str, chosen: str, context: Context) -> dict[str, str]:
 
 urlpatterns = [
     path("costs", explorer, name="costs"),
-    path("costs.csv", teams_csv, name="costs-csv"),
-    path("costs/days.csv", days_csv, name="costs-days"),
     path("costs/explore", earlier_address, name="explorer"),
-    path("costs/explore.csv", explorer_csv, name="explorer-csv"),
-    path("costs/explore/causes.csv", causes_csv, name="explorer-causes"),
 ]

@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from django.http import HttpResponse
-from django.urls import path, reverse
+from django.urls import path
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import MONEY
 from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import name_filter, period_filter
 from apps.console.kit.frame import Filter
-from apps.console.kit.page import ConsolePage, Include, SideBySide, shown
+from apps.console.kit.page import ConsolePage, Include, SideBySide, files_page, shown
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
@@ -60,6 +60,9 @@ REFRESH_SECONDS = 20
 def overview(context: Context) -> ConsolePage:
     """The whole page, also where htmx wants a part: it takes out what it needs."""
     cost_query = requested_charged_cost_query(context)
+    teams_csv, days_csv = _files_of(cost_query)
+    if context.csv_table is not None:
+        return files_page(context, teams_csv, days_csv, main=teams_csv.table)
     facts = _facts_of(cost_query)
     if not facts.daily.days:
         return _empty_page(cost_query, facts)
@@ -70,7 +73,7 @@ def overview(context: Context) -> ConsolePage:
     chart = chart_of_days(
         cost_query,
         facts.daily.days,
-        cost_query.href("overview-days"),
+        days_csv,
         lambda days: cost_query.href("overview", window=days),
     )
     aloud = Include("overview/_not_known.html", page_notices) if page_notices else None
@@ -92,30 +95,31 @@ def overview(context: Context) -> ConsolePage:
                 f" {_compared_words(facts.daily.against)}",
                 total=_total_row(facts, sums, waste),
                 states=sums.states,
-                csv_href=reverse("overview-teams"),
+                csv=teams_csv,
             ),
             to_do_section(context),
         ),
     )
 
 
-@shown(EVERYONE, "overview")
-def teams_csv(context: Context) -> HttpResponse:
-    """The table by team: a row for each team, a column for each state."""
-    cost_query = requested_charged_cost_query(context)
-    facts = _facts_of(cost_query)
-    rows = _team_rows(cost_query, facts, WasteOfWindow())
-    return _overview_table(cost_query, "Team", OWNER_KEYS).csv(rows, context, "costs by team")
+def _files_of(cost_query: CostQuery) -> tuple[CsvFile, CsvFile]:
+    """By team, and the table behind the chart: a row for each day with a charge, a column for each state."""
 
+    def days() -> list[CostRow]:
+        days = _facts_of(cost_query).daily.days
+        return [CostRow((day.isoformat(),), sums_of(states)) for day, states in days.items()]
 
-@shown(EVERYONE, "overview")
-def days_csv(context: Context) -> HttpResponse:
-    """The table behind the chart: a row for each day with a charge, a column for each state."""
-    cost_query = requested_charged_cost_query(context)
-    days = _facts_of(cost_query).daily.days
-    rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in days.items()]
-    table = replace(_overview_table(cost_query, "Day", ("day",)), sort="", default_sort="")
-    return table.csv(rows, context, "costs by day")
+    day_table = replace(
+        _overview_table(cost_query, "Day", ("day",)), name="by-day", sort="", default_sort=""
+    )
+    return (
+        _overview_table(cost_query, "Team", OWNER_KEYS).file(
+            "costs by team",
+            cost_query.context,
+            lambda: _team_rows(cost_query, _facts_of(cost_query), WasteOfWindow()),
+        ),
+        day_table.file("costs by day", cost_query.context, days),
+    )
 
 
 def _facts_of(cost_query: CostQuery) -> OverviewFacts:
@@ -294,6 +298,4 @@ def _overview_table(cost_query: CostQuery, first: str, keys: tuple[str, ...]) ->
 
 urlpatterns = [
     path("", overview, name="overview"),
-    path("overview/teams.csv", teams_csv, name="overview-teams"),
-    path("overview/days.csv", days_csv, name="overview-days"),
 ]

@@ -1,15 +1,15 @@
 """A portfolio's answer on a page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-from django.urls import reverse
 
 from apps.accounts.queries import person_names
 from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.request import Context
+from apps.console.kit.table import Table
 from apps.console.pages.portfolio import words
 from apps.console.pages.portfolio.tables import DURATION, HELD_OUT, OF_ANSWER, OPEN_POINTS
 from apps.economics.gates import read_gates
@@ -32,6 +32,7 @@ def answer_page(context: Context, run: PortfolioRunFact) -> ConsolePage:
     """Show what was found for a portfolio, how far to trust it, and what is behind it."""
     answer = run.answer or {}
     limit = words.blocked_limit(answer)
+    files = {file.table: file for file in _files_of(answer, context)}
     return ConsolePage(
         context=context,
         finding=words.finding(answer),
@@ -43,7 +44,8 @@ def answer_page(context: Context, run: PortfolioRunFact) -> ConsolePage:
         ),
         problems=() if answer["keeps_limit"] else (limit,),
         notes=gate_notes(read_gates(answer.get("gates", []))),
-        sections=(FigureRow(_key_figures(answer)), *_answer_sections(answer, run, context)),
+        sections=(FigureRow(_key_figures(answer)), *_answer_sections(answer, files, context)),
+        csv_files=tuple(files.values()),
     )
 
 
@@ -76,19 +78,30 @@ def _key_figures(answer: Mapping[str, Any]) -> tuple[Figure, ...]:
     )
 
 
+def _files_of(answer: Mapping[str, Any], context: Context) -> Iterator[CsvFile]:
+    """Every table of an answer, and the duration curve of each family in its place."""
+
+    def file(name: str, table: Table[Any], rows: Sequence[Any], csv_name: str) -> CsvFile:
+        return csv_file(name, context, lambda: table.csv(rows, context, csv_name))
+
+    for name, (table, rows_of) in OF_ANSWER.items():
+        yield file(name, table, rows_of(answer), f"portfolio-{name}")
+    for place, family in enumerate(answer["families"]):
+        yield file(f"duration-{place}", DURATION, family["duration"], "portfolio-duration")
+
+
 def _answer_sections(
-    answer: Mapping[str, Any], run: PortfolioRunFact, context: Context
+    answer: Mapping[str, Any], files: Mapping[str, CsvFile], context: Context
 ) -> Iterator[Section]:
     def table(name: str) -> Section:
         answer_table, rows_of = OF_ANSWER[name]
-        address = reverse("portfolio-csv", args=[run.id, name])
-        return answer_table.section(rows_of(answer), context, csv_href=address)
+        return answer_table.section(rows_of(answer), context, csv=files[name])
 
     yield table("offers")
     gates = gate_list(read_gates(answer.get("gates", [])))
     if gates is not None:
         yield gates
-    yield from _curves(answer, run, context)
+    yield from _curves(answer, files, context)
     yield table("families")
     yield table("choices")
     short = answer["held_out"]["refusal"]
@@ -99,7 +112,7 @@ def _answer_sections(
         remark=f"Not every family is in it: {short}."
         if short and answer["held_out"]["choices"]
         else "",
-        csv_href=reverse("portfolio-csv", args=[run.id, "held-out"]),
+        csv=files["held-out"],
     )
     if answer["ladder"]:
         yield table("ladder")
@@ -114,7 +127,7 @@ def _answer_sections(
 
 
 def _curves(
-    answer: Mapping[str, Any], run: PortfolioRunFact, context: Context
+    answer: Mapping[str, Any], files: Mapping[str, CsvFile], context: Context
 ) -> Iterator[Section]:
     """Of the families that would cost most on demand."""
     numbered = list(enumerate(answer["families"]))
@@ -131,6 +144,6 @@ def _curves(
             unit="GPUs, hours of all scenarios sorted by demand",
             figure=duration_curve([step["share"] for step in steps], layers),
             behind=DURATION.section(steps, context),
-            csv_href=reverse("portfolio-duration-csv", args=[run.id, place]),
+            csv=files[f"duration-{place}"],
             anchor=f"curve-{place}",
         )

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import person_names
@@ -16,7 +15,7 @@ from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.portfolio import words
 from apps.console.pages.portfolio.answer import answer_page
 from apps.console.pages.portfolio.asking import PortfolioForm, initial_of, overlay_of
-from apps.console.pages.portfolio.tables import DURATION, OF_ANSWER, RUNS
+from apps.console.pages.portfolio.tables import RUNS
 from apps.planning import actions
 from apps.planning.queries.portfolio.runs import (
     REFUSED,
@@ -50,8 +49,8 @@ def _portfolio_page(context: Context, sent: ChangeForm | None = None) -> Console
     )
     page = answer_page(context, latest) if latest else _first_page(context, newest, asking)
     if newest is None:
-        return page
-    listed = RUNS.section(runs, context, csv_href=reverse("portfolio-runs-csv"))
+        return replace(page, csv_files=(RUNS.file("portfolios", context, tuple),))
+    listed = RUNS.section(runs, context, csv_name="portfolios")
     refused = newest.state == REFUSED and (
         f"The run of {instant(newest.asked_at, context.zone)} could not be answered: {newest.refusal}.",
     )
@@ -81,29 +80,6 @@ def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
         sections=tuple(_under_way(run)),
         refresh_seconds=2 if run.is_open else 0,
     )
-
-
-@shown(SEES_EVERYTHING, "portfolio")
-def portfolio_table_csv(context: Context, portfolio_id: int, table: str) -> HttpResponse:
-    """A table of an answer."""
-    run = _get_run_or_404(portfolio_id)
-    answer_table, rows_of = value_or_404(OF_ANSWER.get(table))
-    return answer_table.csv(rows_of(value_or_404(run.answer)), context, f"portfolio-{table}")
-
-
-@shown(SEES_EVERYTHING, "portfolio")
-def portfolio_duration_csv(context: Context, portfolio_id: int, family: int) -> HttpResponse:
-    """The duration curve of the family in this place."""
-    run = _get_run_or_404(portfolio_id)
-    families = value_or_404(run.answer)["families"]
-    family_answer = value_or_404(families[family] if family < len(families) else None)
-    return DURATION.csv(family_answer["duration"], context, "portfolio-duration")
-
-
-@shown(SEES_EVERYTHING, "portfolio")
-def portfolio_runs_csv(context: Context) -> HttpResponse:
-    """All that were asked for."""
-    return RUNS.csv(portfolio_runs(), context, "portfolios")
 
 
 @acting(SEES_EVERYTHING, "portfolio")
@@ -194,15 +170,6 @@ def _first_page(
 urlpatterns = [
     path("portfolio", portfolio, name="portfolio"),
     path("portfolio/ask", submit_portfolio, name="ask-portfolio"),
-    path("portfolio/runs.csv", portfolio_runs_csv, name="portfolio-runs-csv"),
     path("portfolio/<int:portfolio_id>", portfolio_run_page, name="portfolio-run"),
     path("portfolio/<int:portfolio_id>/cancel", cancel_portfolio, name="cancel-portfolio"),
-    path(
-        "portfolio/<int:portfolio_id>/<slug:table>.csv", portfolio_table_csv, name="portfolio-csv"
-    ),
-    path(
-        "portfolio/<int:portfolio_id>/duration/<int:family>.csv",
-        portfolio_duration_csv,
-        name="portfolio-duration-csv",
-    ),
 ]

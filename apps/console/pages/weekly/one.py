@@ -1,6 +1,5 @@
 """One workload: in a week's review with its verdict, and what its owner states of it."""
 
-from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
@@ -54,35 +53,17 @@ def reviewed_workload(context: Context, week: str, workload_id: int) -> ConsoleP
             tables.WEEKS_OF_WORKLOAD.section(
                 weeks_of_workload(fact.id, context.viewer),
                 context,
-                csv_href=reverse("reviewed-workload-csv", args=[week, fact.id]),
+                csv_name=f"workload-{fact.id}-reviews",
             ),
             tables.NOTES.section(
                 notes,
                 context,
-                csv_href=reverse("reviewed-workload-notes-csv", args=[week, fact.id]),
-            )
-            if notes
-            else None,
+                csv_name=f"workload-{fact.id}-notes",
+                is_shown=bool(notes),
+            ),
         ),
+        main_table=tables.WEEKS_OF_WORKLOAD.name,
     )
-
-
-@shown(EVERYONE, "weekly-reviews")
-def reviewed_workload_csv(context: Context, week: str, workload_id: int) -> HttpResponse:
-    """Its weeks."""
-    fact = get_workload_or_404(context, workload_id)
-    get_review_or_404(context, week)
-    rows = weeks_of_workload(fact.id, context.viewer)
-    return tables.WEEKS_OF_WORKLOAD.csv(rows, context, f"workload-{fact.id}-reviews")
-
-
-@shown(EVERYONE, "weekly-reviews")
-def reviewed_workload_notes_csv(context: Context, week: str, workload_id: int) -> HttpResponse:
-    """Return the notes on a workload as CSV."""
-    fact = get_workload_or_404(context, workload_id)
-    get_review_or_404(context, week)
-    notes = notes_of_workload(fact.id, context.viewer)
-    return tables.NOTES.csv(notes, context, f"workload-{fact.id}-notes")
 
 
 @shown(EVERYONE, "weekly-reviews")
@@ -107,30 +88,14 @@ def workload_returns(context: Context, workload_id: int) -> ConsolePage:
         back=_page_of(fact),
         actions=actions if may_answer(context.viewer) else (),
         sections=(
-            tables.VALUES.section(
-                values, context, csv_href=reverse("workload-values-csv", args=[fact.id])
-            ),
+            tables.VALUES.section(values, context, csv_name=f"workload-{fact.id}-values"),
             tables.SCORES.section(
                 scores_of(fact.id),
                 context,
-                csv_href=reverse("workload-scores-csv", args=[fact.id]),
+                csv_name=f"workload-{fact.id}-scores",
             ),
         ),
     )
-
-
-@shown(EVERYONE, "weekly-reviews")
-def values_csv(context: Context, workload_id: int) -> HttpResponse:
-    """Return what a workload's unit was stated to be worth, as CSV."""
-    fact = get_workload_or_404(context, workload_id)
-    return tables.VALUES.csv(values_of(fact.id), context, f"workload-{fact.id}-values")
-
-
-@shown(EVERYONE, "weekly-reviews")
-def scores_csv(context: Context, workload_id: int) -> HttpResponse:
-    """The scores that its owner stated."""
-    fact = get_workload_or_404(context, workload_id)
-    return tables.SCORES.csv(scores_of(fact.id), context, f"workload-{fact.id}-scores")
 
 
 def _page_of(fact: WorkloadFact) -> Link:

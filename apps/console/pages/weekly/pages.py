@@ -1,13 +1,11 @@
 """The pages of weekly reviews: the list of weeks, and one week from its finding down to its sections."""
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, Context, value_or_404
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.weekly import changes, one, tables
-from apps.console.pages.weekly.parts import week_tables
 from apps.console.pages.weekly.visible_review import get_review_or_404
 from apps.console.pages.weekly.week import week_page
 from apps.review.queries.weekly.review_list import listed_reviews
@@ -26,30 +24,15 @@ def review_list(context: Context) -> ConsolePage:
         context=context,
         finding=finding,
         under=("effective cost as charged; provisional hours are left out",),
-        sections=(
-            tables.REVIEWS.section(reviews, context, csv_href=reverse("weekly-reviews-csv")),
-        ),
+        sections=(tables.REVIEWS.section(reviews, context, csv_name="weekly-reviews"),),
         empty=None if reviews else _no_review(),
     )
-
-
-@shown(EVERYONE, "weekly-reviews")
-def review_list_csv(context: Context) -> HttpResponse:
-    """Return the weekly reviews as CSV."""
-    return tables.REVIEWS.csv(listed_reviews(context.viewer), context, "weekly-reviews")
 
 
 @shown(EVERYONE, "weekly-reviews")
 def review_page(context: Context, week: str) -> ConsolePage:
     """One week as it was frozen: the newest edition, or the one that is asked for."""
     return week_page(context, get_review_or_404(context, week))
-
-
-@shown(EVERYONE, "weekly-reviews")
-def review_table_csv(context: Context, week: str, review_table: str) -> HttpResponse:
-    """One of the tables of a week."""
-    chosen, rows = value_or_404(week_tables(get_review_or_404(context, week)).get(review_table))
-    return chosen.csv(rows, context, f"weekly-review-{week}-{review_table}")
 
 
 def _no_review() -> EmptyState:
@@ -63,28 +46,12 @@ def _no_review() -> EmptyState:
 
 urlpatterns = [
     path("weekly-reviews", review_list, name="weekly-reviews"),
-    path("weekly-reviews.csv", review_list_csv, name="weekly-reviews-csv"),
     path("weekly-reviews/<str:week>", review_page, name="weekly-review"),
     path("weekly-reviews/<str:week>/comment", changes.comment_week, name="comment-week"),
-    path(
-        "weekly-reviews/<str:week>/<str:review_table>.csv",
-        review_table_csv,
-        name="weekly-review-csv",
-    ),
     path(
         "weekly-reviews/<str:week>/workloads/<int:workload_id>",
         one.reviewed_workload,
         name="reviewed-workload",
-    ),
-    path(
-        "weekly-reviews/<str:week>/workloads/<int:workload_id>.csv",
-        one.reviewed_workload_csv,
-        name="reviewed-workload-csv",
-    ),
-    path(
-        "weekly-reviews/<str:week>/workloads/<int:workload_id>/notes.csv",
-        one.reviewed_workload_notes_csv,
-        name="reviewed-workload-notes-csv",
     ),
     path(
         "weekly-reviews/<str:week>/workloads/<int:workload_id>/decide",
@@ -92,8 +59,6 @@ urlpatterns = [
         name="decide-workload",
     ),
     path("workloads/<int:workload_id>/returns", one.workload_returns, name="workload-returns"),
-    path("workloads/<int:workload_id>/values.csv", one.values_csv, name="workload-values-csv"),
-    path("workloads/<int:workload_id>/scores.csv", one.scores_csv, name="workload-scores-csv"),
     path("workloads/<int:workload_id>/values/new", changes.state_value, name="state-value"),
     path("workloads/<int:workload_id>/scores/new", changes.state_score, name="state-score"),
 ]

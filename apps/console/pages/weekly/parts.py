@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from django.urls import reverse
-
 from apps.accounts.queries import person_names
 from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.page import FactList, Section
 from apps.console.kit.request import Context
 from apps.console.kit.table import Table
@@ -50,6 +49,7 @@ TABLES_OF: Mapping[str, tuple[str, ...]] = {
 }
 NOTES, WHOLE = "notes", "All"
 WeekTables = dict[str, tuple[Table[Any], Sequence[Any]]]
+Files = Mapping[str, CsvFile]
 
 
 def week_tables(review: VisibleReview) -> WeekTables:
@@ -77,31 +77,46 @@ def week_tables(review: VisibleReview) -> WeekTables:
     }
 
 
-def week_sections(context: Context, review: VisibleReview) -> Iterator[Section | None]:
+def week_files(context: Context, week: str, tables_by_name: WeekTables) -> Files:
+    """Every table of a week as CSV, those that are not on its page too."""
+
+    def file(name: str, table: Table[Any], rows: Sequence[Any]) -> CsvFile:
+        csv_name = f"weekly-review-{week}-{name}"
+        return csv_file(name, context, lambda: table.csv(rows, context, csv_name))
+
+    return {name: file(name, table, rows) for name, (table, rows) in tables_by_name.items()}
+
+
+def week_sections(
+    context: Context, review: VisibleReview, tables_by_name: WeekTables, files: Files
+) -> Iterator[Section | None]:
     """Those that are on, in their order; a table without rows is left out."""
-    content, tables_by_name = review.kept.content, week_tables(review)
+    content = review.kept.content
     yield FigureRow(_figures(content))
     for key in content.sections:
         if key == VARIANCE:
-            yield _cause_chart(context, review, tables_by_name)
+            yield _cause_chart(context, review, tables_by_name, files)
         if key == BUDGETS:
             yield _plan_facts(content)
         if key == COMMITMENTS and content.commitments is not None:
             yield _commitment_facts(content.commitments)
         for name in TABLES_OF[key]:
-            yield _table(name, context, review, tables_by_name)
-    yield _table(NOTES, context, review, tables_by_name)
+            yield _table(name, context, review, tables_by_name, files)
+    yield _table(NOTES, context, review, tables_by_name, files)
 
 
 def _table(
-    name: str, context: Context, review: VisibleReview, tables_by_name: WeekTables
+    name: str,
+    context: Context,
+    review: VisibleReview,
+    tables_by_name: WeekTables,
+    files: Files,
 ) -> Section | None:
     table, rows = tables_by_name[name]
     if not rows:
         return None
-    csv_href = reverse("weekly-review-csv", args=[review.kept.week, name])
     total = total_row(name, review.kept.content)
-    return table.section(list(rows), context, csv_href=csv_href, total=total)
+    return table.section(list(rows), context, csv=files[name], total=total)
 
 
 def total_row(name: str, content: WeeklyContent) -> ReviewedTeam | IdlePart | None:
@@ -173,7 +188,7 @@ def cause_rows(variance: WeekVariance, currency: str) -> list[tables.CauseOfChan
 
 
 def _cause_chart(
-    context: Context, review: VisibleReview, tables_by_name: WeekTables
+    context: Context, review: VisibleReview, tables_by_name: WeekTables, files: Files
 ) -> Section | None:
     content = review.kept.content
     variance, rows = content.variance, tables_by_name["causes"][1]
@@ -195,7 +210,7 @@ def _cause_chart(
             content.currency,
         ),
         behind=tables.CAUSES.section(list(rows), context),
-        csv_href=reverse("weekly-review-csv", args=[review.kept.week, "causes"]),
+        csv=files["causes"],
         anchor="causes",
     )
 

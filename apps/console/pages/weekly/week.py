@@ -13,7 +13,7 @@ from apps.console.kit.page import ConsolePage
 from apps.console.kit.request import Context
 from apps.console.pages.weekly.note_forms import ReviewNoteForm
 from apps.console.pages.weekly.papers import paper_links
-from apps.console.pages.weekly.parts import week_sections
+from apps.console.pages.weekly.parts import week_files, week_sections, week_tables
 from apps.console.pages.weekly.visible_review import VisibleReview
 from apps.review.queries.weekly.paper import review_cautions
 from apps.show.time import period
@@ -24,6 +24,8 @@ def week_page(
 ) -> ConsolePage:
     """A week as it was frozen, with what was entered of a comment where that is wrong."""
     content, stored_review = review.kept.content, review.kept
+    tables_by_name = week_tables(review)
+    files = week_files(context, stored_review.week, tables_by_name)
     first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
     reason = f": {stored_review.reason}" if stored_review.reason else ""
     return ConsolePage(
@@ -46,7 +48,11 @@ def week_page(
             *paper_links(context, stored_review.id, stored_review.week),
         ),
         notes=tuple(review_cautions(content)),
-        sections=(*week_sections(context, review), _comment_form(context, review, sent)),
+        sections=(
+            *week_sections(context, review, tables_by_name, files),
+            _comment_form(context, review, sent),
+        ),
+        csv_files=tuple(files.values()),
     )
 
 

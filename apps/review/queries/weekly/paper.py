@@ -264,7 +264,7 @@ def _workloads(paper: ReviewPaper) -> Blocks:
     sentence = (
         "Verdicts: " + "; ".join(by_verdict) + "." if by_verdict else "No workload cost anything."
     )
-    links = paper.links(("All workloads as CSV", f"{paper.address}/workloads.csv"))
+    links = paper.links(("All workloads as CSV", f"{paper.address}.csv?table=workloads"))
     return [Paragraph(sentence), table], links
 
 

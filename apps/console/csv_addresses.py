@@ -118,6 +118,22 @@ OLD_ADDRESSES: tuple[tuple[str, str, str], ...] = (
     ),
     ("workloads/<int:workload_id>/values.csv", "workload-returns", "values"),
     ("workloads/<int:workload_id>/scores.csv", "workload-returns", "scores"),
+    ("placement/offers.csv", "placement", "offers"),
+    ("placement/quotes/calibration.csv", "quotes", "calibration"),
+    ("placement/quotes/<int:quote_id>/offers.csv", "quote", "offers"),
+    ("placement/moves/not-moved.csv", "fleet-moves", "not-moved"),
+    ("placement/moves/closed.csv", "fleet-moves", "closed"),
+    ("placement/moves/<int:move_id>/weeks.csv", "fleet-move", "weeks"),
+    ("placement/spot/regions.csv", "spot-evidence", "region-hours"),
+    ("placement/spot/hours.csv", "spot-evidence", "hours"),
+    ("workloads/<int:workload_id>/recommendations.csv", "costs-workload", "recommended"),
+    ("recommendations/proven.csv", "recommendations", "proven"),
+    ("recommendations/looked-at.csv", "recommendations", "looked-at"),
+    ("recommendations/waste.csv", "recommendations", "waste"),
+    ("recommendations/kept.csv", "recommendations", "kept"),
+    ("recommendations/<int:recommendation_id>/measured.csv", "recommendation", "measured"),
+    ("recommendations/<int:recommendation_id>/evidence.csv", "recommendation", "evidence"),
+    ("recommendations/<int:recommendation_id>/outcomes.csv", "recommendation", "outcomes"),
 )
 """The address that a table had, the page where it is now, and its name there, in braces where the address says it."""
 

@@ -54,8 +54,6 @@ urlpatterns = [
     path("", include("apps.console.pages.team_work.pages")),
     path("", include("apps.console.pages.anomalies.pages")),
     path("", include("apps.console.pages.recommendations.pages")),
-    path("", include("apps.console.pages.recommendations.learned")),
-    path("", include("apps.console.pages.recommendations.waste")),
     path("", include("apps.console.pages.weekly.pages")),
     path("", include("apps.console.pages.weekly.papers")),
     path("", include("apps.console.pages.alerts.pages")),

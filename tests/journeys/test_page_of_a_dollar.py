@@ -103,5 +103,5 @@ def test_from_a_batch_and_a_job_to_the_page(live_server):
 
 def teams_of(client: Client) -> list[dict[str, str]]:
     """The rows of the page's table."""
-    answer = client.get("/overview/teams.csv")
+    answer = client.get("/overview.csv?table=by-team")
     return list(csv.DictReader(io.StringIO(answer.content.decode())))

@@ -88,7 +88,6 @@ class DailyChart:
     rows: tuple[DayRow, ...]
     total: DayRow
     csv: CsvFile | None = None
-    csv_href: str = ""
     has_provisional: bool = False
     each: str = "day"
     marks: tuple[ChartMark, ...] = ()
@@ -115,7 +114,6 @@ class LineChart:
     figure: Mapping[str, object]
     behind: TableSection | None = None
     csv: CsvFile | None = None
-    csv_href: str = ""
     anchor: str = "daily"
     sides: tuple[StateWords, ...] = ()
     marks: tuple[ChartMark, ...] = ()

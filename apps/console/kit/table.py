@@ -129,7 +129,6 @@ class TableSection:
     problem: str = ""
     empty: str = ""
     csv: CsvFile | None = None
-    csv_href: str = ""
     links: tuple[Link, ...] = ()
     remark: str = ""
     css: str = ""
@@ -204,7 +203,7 @@ class Table(Generic[Row]):
         if part is None:
             rows, part = self.part_of(self.ordered(rows, context), context)
         about = options.pop("about", self.about).replace("{said}", part.said)
-        total, csv_href = options.pop("total", None), options.pop("csv_href", "")
+        total = options.pop("total", None)
         return TableSection(
             name=self.name,
             title=options.pop("title", self.title),
@@ -217,7 +216,6 @@ class Table(Generic[Row]):
             empty=options.pop("empty", self.empty),
             links=tuple(with_current_filters(link, context) for link in options.pop("links", ())),
             css=self.css,
-            csv_href=context.href(csv_href) if csv_href else "",
             **options,
         )
 

@@ -10,7 +10,7 @@ from tests.apps.console.people import client_of
 from tests.browser.fleet import make_people
 
 pytestmark = pytest.mark.django_db
-PAGES = ("/", "/overview/teams.csv", "/overview/days.csv", "/setup")
+PAGES = ("/", "/overview.csv?table=by-team", "/overview.csv?table=by-day", "/setup")
 
 
 @pytest.fixture(autouse=True)

@@ -268,7 +268,7 @@ def test_a_team_without_one_shows_those_above_it_to_whoever_may_see_them(
     text = outlook(finn, beside)
     assert "Blue: no budget is its own; above it 1 budget of 1 will hold" in text
     assert "Everything" in text
-    rows = finn.get(f"/costs/teams/{beside}/outlook/budgets.csv").content.decode()
+    rows = finn.get(f"/costs/teams/{beside}/outlook.csv?table=budgets").content.decode()
     assert [row["name"] for row in csv.DictReader(io.StringIO(rows))] == ["Everything"]
 
 

@@ -193,7 +193,7 @@ def test_a_leads_overview_is_of_their_teams(ada):
     assert "Vision" not in page
     assert "196" not in page
     assert "there is no team named 'Vision'" in get(ada, "/", team="Vision")
-    table = ada.get("/overview/teams.csv", {"window": "lastmonth"}).content.decode()
+    table = ada.get("/overview.csv?table=by-team", {"window": "lastmonth"}).content.decode()
     assert "Research" in table
     assert "Vision" not in table
 
@@ -260,6 +260,6 @@ def test_a_workloads_costs_say_what_is_to_be_done_about_it(finance, ada, dee, sp
         page = get(client, f"/costs/workloads/{spending.workload}")
         assert "1 recommendation of this work alone" in page
         assert "Stop a" in page
-    address = f"/workloads/{spending.workload}/recommendations.csv"
+    address = f"/costs/workloads/{spending.workload}.csv?table=recommended"
     assert [row["matter"] for row in csv_rows(ada.get(address))] == ["zombie:a"]
     assert dee.get(address).status_code == 404

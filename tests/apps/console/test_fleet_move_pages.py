@@ -55,7 +55,7 @@ def test_the_file_has_the_ends_and_what_stands_against_it(move_id: int) -> None:
     )
     assert row["doubts"] == "the ledger has 2 of 4 weeks"
     assert row["payback_months"] == ""
-    counts = finance.get("/placement/moves/not-moved.csv").content.decode()
+    counts = finance.get("/placement/moves.csv?table=not-moved").content.decode()
     assert "To spot,Proposed,1,1" in counts
 
 
@@ -79,7 +79,7 @@ def test_a_lead_sees_the_own_move_without_prices_and_a_stranger_none(move_id: in
     stranger = signed_in("viewer", make.make_team("Others"))
     assert stranger.get(f"/placement/moves/{move_id}").status_code == 404
     assert "Nothing of your teams" in stranger.get("/placement/moves").content.decode()
-    assert stranger.get("/placement/moves/not-moved.csv").status_code == 403
+    assert stranger.get("/placement/moves.csv?table=not-moved").status_code == 403
 
 
 def test_rest_has_the_newest_week_or_one_that_is_named(move_id: int) -> None:

@@ -63,14 +63,14 @@ def test_what_is_not_known_is_said_to_be_unknown_with_its_reason(
     finn = signed_in("finance")
     page = words_of(finn.get(f"/recommendations/{known}"))
     assert "fewer than three weeks of settled, priced days since" in page
-    (row,) = csv_rows(finn.get(f"/recommendations/{known}/measured.csv"))
+    (row,) = csv_rows(finn.get(f"/recommendations/{known}.csv?table=measured"))
     assert (row["measured"], row["did_cost"]) == ("", "")
 
 
 def test_another_teams_measurements_are_not_there(known: int) -> None:
     actions.measure_savings_if_due(at=JUDGED_AT)
     vera = signed_in("viewer", make.make_team("Blue"))
-    assert vera.get(f"/recommendations/{known}/measured.csv").status_code == 404
+    assert vera.get(f"/recommendations/{known}.csv?table=measured").status_code == 404
 
 
 def test_rest_has_every_measurement_of_one(known: int) -> None:

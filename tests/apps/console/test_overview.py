@@ -144,20 +144,20 @@ def test_whole_days_are_compared_with_whole_days(now):
 
 
 def test_the_tables_are_there_as_csv_with_every_micro_unit(finance):
-    answer = finance.get("/overview/teams.csv")
+    answer = finance.get("/overview.csv?table=by-team")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     rows = {row["team"]: row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
     assert rows["Research"]["cost"] == "98.320000"
     assert rows["Research"]["held_idle"] == "49.160000"
     assert rows["Research"]["unallocated"] == ""
     assert rows["Platform"]["unpriced_gpu_hours"] == "16.000000"
-    (day,) = csv.DictReader(io.StringIO(finance.get("/overview/days.csv").content.decode()))
+    (day,) = csv.DictReader(io.StringIO(finance.get("/overview.csv?table=by-day").content.decode()))
     assert (day["cost"], day["currency"], day["basis"]) == ("196.640000", "USD", "effective")
 
 
 def test_a_name_that_a_spreadsheet_would_run_is_quoted():
     Team.objects.filter(name="Research").update(name="=1+1")
-    answer = signed_in().get("/overview/teams.csv")
+    answer = signed_in().get("/overview.csv?table=by-team")
     assert "'=1+1" in answer.content.decode()
 
 

@@ -57,7 +57,7 @@ def test_without_a_book_the_page_says_how_one_comes(finance: Client) -> None:
     page = words_of(finance.get("/placement"))
 
     assert "No offer book yet" in page
-    assert finance.get("/placement/offers.csv").status_code == 200
+    assert finance.get("/placement.csv?table=offers").status_code == 200
 
 
 def test_a_job_is_tried_as_the_form_stands_and_nothing_is_kept(finance: Client) -> None:
@@ -82,7 +82,7 @@ def test_what_is_entered_moves_the_answer_and_its_csv(finance: Client) -> None:
     }  # fmt: skip
     page = words_of(finance.get("/placement", entered))
     (row,) = csv.DictReader(
-        io.StringIO(finance.get("/placement/offers.csv", entered).content.decode())
+        io.StringIO(finance.get("/placement.csv?table=offers", entered).content.decode())
     )
 
     assert "Best: rented, +$1,100.80 incremental, done in 11 h" in page
@@ -123,7 +123,7 @@ def test_quotes_are_listed_with_what_was_taken_and_what_came(finance: Client) ->
     page = words_of(finance.get("/placement/quotes"))
     rows = list(csv.DictReader(io.StringIO(finance.get("/placement/quotes.csv").content.decode())))
     (calibrated,) = csv.DictReader(
-        io.StringIO(finance.get("/placement/quotes/calibration.csv").content.decode())
+        io.StringIO(finance.get("/placement/quotes.csv?table=calibration").content.decode())
     )
 
     assert "1 quoted job ended of 2 quotes" in page
@@ -132,7 +132,7 @@ def test_quotes_are_listed_with_what_was_taken_and_what_came(finance: Client) ->
     assert calibrated["cost_ratio"].startswith("1.1")
     one = words_of(finance.get(f"/placement/quotes/{taken}"))
     assert "The job on rented came to $1,210.88; $1,100.80 was predicted" in one
-    assert finance.get(f"/placement/quotes/{taken}/offers.csv").status_code == 200
+    assert finance.get(f"/placement/quotes/{taken}.csv?table=offers").status_code == 200
     page = words_of(finance.get(f"/placement/quotes/{left}"))
     assert "Best: rented, " in page
     for gate in with_token("read").get(f"quotes/{left}").json()["gates"]:

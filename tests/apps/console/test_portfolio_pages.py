@@ -77,7 +77,7 @@ def test_every_table_is_a_csv_of_what_is_shown(run_id) -> None:
     finance = signed_in("finance")
 
     def rows(name: str) -> list[dict[str, Any]]:
-        answer = finance.get(f"/portfolio/{run_id}/{name}.csv")
+        answer = finance.get(f"/portfolio/{run_id}.csv?table={name}")
         assert answer.status_code == 200, name
         return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
@@ -88,7 +88,10 @@ def test_every_table_is_a_csv_of_what_is_shown(run_id) -> None:
     assert next(row["choice"] for row in rows("held-out")) == "What is found best"
     assert len(rows("duration/0")) == 100
     assert (
-        len(list(csv.reader(io.StringIO(finance.get("/portfolio/runs.csv").content.decode())))) == 2
+        len(
+            list(csv.reader(io.StringIO(finance.get("/portfolio.csv?table=runs").content.decode())))
+        )
+        == 2
     )
     for wrong in (f"{run_id}/nothing.csv", f"{run_id}/duration/7.csv", "999", "999/offers.csv"):
         assert finance.get(f"/portfolio/{wrong}").status_code == 404

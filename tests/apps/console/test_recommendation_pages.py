@@ -43,7 +43,7 @@ def test_nothing_found_says_what_was_looked_at() -> None:
     text = words_of(signed_in("finance").get("/recommendations"))
     assert "No open recommendation" in text
     assert "It answered requests" in text
-    rows = csv_rows(signed_in("platform").get("/recommendations/looked-at.csv"))
+    rows = csv_rows(signed_in("platform").get("/recommendations.csv?table=looked-at"))
     assert [(row["kind"], row["why"], row["count"]) for row in rows] == [
         ("Zombie", "Recommended", "0"),
         ("Zombie", "It answered requests", "1"),
@@ -122,7 +122,7 @@ def test_one_is_claimed_done_and_settled_beside_what_was_promised() -> None:
     assert "verified" in page
     assert "its hours of four weeks before" in page
     assert "of $1,000 promised: 1 verified, 0 failed" in words_of(lee.get("/recommendations"))
-    (row_of,) = csv_rows(lee.get("/recommendations/proven.csv"))
+    (row_of,) = csv_rows(lee.get("/recommendations.csv?table=proven"))
     assert row_of["measured"] == "800.000000"
     assert row_of["title"] == proposal().title
     steps = csv_rows(lee.get(f"/recommendations/{known}.csv"))
@@ -149,7 +149,7 @@ def test_what_was_done_again_is_proven_once(monkeypatch: pytest.MonkeyPatch) -> 
         posted(finn, known, "reopen", reason="it came back")
     text = words_of(finn.get("/recommendations"))
     assert "Proven $500 a month" in text
-    assert len(csv_rows(finn.get("/recommendations/proven.csv"))) == 2
+    assert len(csv_rows(finn.get("/recommendations.csv?table=proven"))) == 2
 
 
 def make_own_id(client: Client) -> int:

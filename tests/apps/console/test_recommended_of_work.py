@@ -72,8 +72,8 @@ def test_a_service_and_a_programme_say_what_is_to_be_done_about_them(work: Workl
         assert "Petra, until 20 Mar 2026" in text
         assert "elsewhere" not in text
         assert f'href="/recommendations/{first}"' in answer.content.decode()
-        assert f"/workloads/{work.pk}/recommendations.csv" in answer.content.decode()
-    rows = csv_rows(finn.get(f"/workloads/{work.pk}/recommendations.csv"))
+        assert f"/costs/workloads/{work.pk}.csv?table=recommended" in answer.content.decode()
+    rows = csv_rows(finn.get(f"/costs/workloads/{work.pk}.csv?table=recommended"))
     assert [(row["matter"], row["state"], row["owner"]) for row in rows] == [
         ("zombie:a", "open", ""),
         ("zombie:b", "claimed", "Petra"),
@@ -102,9 +102,11 @@ def test_a_lead_sees_those_of_their_own_teams_work_alone(work: Workload) -> None
     answer = lead.get(f"/services/{work.pk}")
     assert 'href="/recommendations#looked-at"' not in answer.content.decode()
     stranger = signed_in("viewer", make.make_team("Other"))
-    for address in (f"/services/{work.pk}", f"/workloads/{work.pk}/recommendations.csv"):
+    for address in (f"/services/{work.pk}", f"/costs/workloads/{work.pk}.csv?table=recommended"):
         assert stranger.get(address).status_code == 404
-    assert signed_in("finance").get("/workloads/9999/recommendations.csv").status_code == 404
+    assert (
+        signed_in("finance").get("/costs/workloads/9999.csv?table=recommended").status_code == 404
+    )
 
 
 def asked_of(client: Client, page: str) -> int:

@@ -55,7 +55,7 @@ def test_with_nothing_seen_the_page_says_what_to_import_or_connect(finance: Clie
     assert "by import_spot_trace, from a file" in page
     assert "Connect own spot pools" in page
     assert csv_rows(finance.get("/placement/spot.csv")) == []
-    assert csv_rows(finance.get("/placement/spot/hours.csv")) == []
+    assert csv_rows(finance.get("/placement/spot.csv?table=hours")) == []
 
 
 def test_each_source_has_its_hours_its_rate_a_day_with_range_and_whether_it_is_thin(
@@ -91,7 +91,7 @@ def test_one_source_is_shown_by_hour_of_the_day(finance: Client) -> None:
     asked = urlencode({"of": "own_nodes:taken"})
     most = words_of(finance.get("/placement/spot"))
     page = words_of(finance.get(f"/placement/spot?{asked}"))
-    hours = csv_rows(finance.get(f"/placement/spot/hours.csv?{asked}"))
+    hours = csv_rows(finance.get(f"/placement/spot.csv?table=hours&{asked}"))
 
     assert "west was taken away 30 times in 90 hours" in most
     assert "taken was taken away 2 times in 48 hours" in page
@@ -109,7 +109,7 @@ def test_regions_are_mapped_by_hour_of_the_day_and_hatched_where_nothing_is_know
     own_nodes("quiet", notices=0)
     answer = finance.get("/placement/spot")
     page, markup = words_of(answer), answer.content.decode()
-    rows = csv_rows(finance.get("/placement/spot/regions.csv"))
+    rows = csv_rows(finance.get("/placement/spot.csv?table=region-hours"))
     west = [row for row in rows if row["source"] == "imported_series"]
     quiet = [row for row in rows if row["source"] == "own_nodes"]
 
@@ -133,7 +133,7 @@ def test_a_series_without_a_clock_has_no_hours_and_says_why(finance: Client) -> 
     page = words_of(finance.get("/placement/spot?of=imported_series:undated"))
 
     assert "undated was imported without the time of its first look" in page
-    assert csv_rows(finance.get("/placement/spot/hours.csv?of=imported_series:undated")) == []
+    assert csv_rows(finance.get("/placement/spot.csv?table=hours&of=imported_series:undated")) == []
     assert "by hour of the day" not in words_of(finance.get("/placement/spot"))
 
 
@@ -155,7 +155,7 @@ def test_evidence_is_shown_to_who_sees_prices(finance: Client) -> None:
     for path in (
         "/placement/spot",
         "/placement/spot.csv",
-        "/placement/spot/hours.csv",
-        "/placement/spot/regions.csv",
+        "/placement/spot.csv?table=hours",
+        "/placement/spot.csv?table=region-hours",
     ):
         assert lead.get(path).status_code in (302, 403)

@@ -128,7 +128,7 @@ def test_the_pages_show_the_week_and_take_a_decision_after_a_look(
     assert page.status_code == 200
     assert f"workload {mine}" in page.content.decode()
     assert f"workload {theirs}" not in page.content.decode()
-    rows = client.get(f"/weekly-reviews/{WEEK}/workloads.csv").content.decode().splitlines()
+    rows = client.get(f"/weekly-reviews/{WEEK}.csv?table=workloads").content.decode().splitlines()
     assert len(rows) == 2
     assert client.get(f"/weekly-reviews/{WEEK}/workloads/{theirs}").status_code == 404
     address = f"/weekly-reviews/{WEEK}/workloads/{mine}/decide"

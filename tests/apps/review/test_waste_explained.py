@@ -95,7 +95,7 @@ def test_the_page_its_csv_and_rest_say_the_same() -> None:
     page = words_of(client.get("/recommendations"))
     assert "Where the waste goes" in page
     assert "needed as headroom" not in page
-    table = client.get("/recommendations/waste.csv").content.decode()
+    table = client.get("/recommendations.csv?table=waste").content.decode()
     assert len(table.splitlines()) == 1 + len(explained.lines)
     told = client.get("/api/v1/recommendations/waste").json()
     assert told["other"]["amount"] == "0.000000"
@@ -111,4 +111,4 @@ def test_the_page_its_csv_and_rest_say_the_same() -> None:
 def test_a_lead_reads_no_waste_of_the_organisation() -> None:
     client = signed_in("lead", make.make_team())
     assert client.get("/api/v1/recommendations/waste").status_code == 403
-    assert client.get("/recommendations/waste.csv").status_code == 403
+    assert client.get("/recommendations.csv?table=waste").status_code == 403

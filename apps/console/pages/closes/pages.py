@@ -10,6 +10,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import DAY_OR_INSTANT, INSTANT
+from apps.console.kit.csv_file import file_elsewhere
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
@@ -136,7 +137,9 @@ def _statements_section(
         context,
         about=f"effective cost, in {context.currency}; each team sees its own",
         links=(journal,) if context.viewer.sees_prices else (),
-        csv_href=reverse("statements-csv", args=[close.id]),
+        csv=file_elsewhere(
+            STATEMENTS.name, context.href(reverse("statements-csv", args=[close.id]))
+        ),
     )
 
 

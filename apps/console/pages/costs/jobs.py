@@ -25,7 +25,7 @@ from apps.console.pages.costs.sums import states_less, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.console.pages.costs.teams import MOST_CSV_LINES, MOST_LINES, all_costs
 from apps.console.pages.costs.words import spent
-from apps.console.pages.recommendations.related import work_section
+from apps.console.pages.recommendations.related import work_file, work_section
 from apps.economics.states import State
 from apps.ledger.queries import States, StateSum, settlement_status
 from apps.ledger.queries.cube import CubeQuestion
@@ -55,7 +55,8 @@ def workload(context: Context, workload_id: int) -> ConsolePage:
     by_job = _job_section(cost_query, jobs, f"costs of {fact.name}", tuple(daily.states))
     days_csv = days_file(cost_query, f"costs of {fact.name} by day", lambda: daily.days)
     if context.csv_table is not None:
-        return files_page(context, by_job.csv, days_csv, main="by-job")
+        to_do_csv = work_file(context, fact)
+        return files_page(context, by_job.csv, days_csv, to_do_csv, main="by-job")
     finding = spent(cost_query, fact.name, sums_of(daily.states))
     trail = [all_costs(cost_query), *cost_query.team_link(fact.team_id)]
     if not daily.days:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
@@ -129,16 +128,12 @@ def admission_list(context: Context) -> ConsolePage:
         problems=tuple(question.reading.problems),
         sections=(
             FigureRow(_key_figures(counts, question)) if counts.asked else None,
-            ADMISSIONS.section(rows, context, csv_href=reverse("admissions-csv")),
+            ADMISSIONS.section(
+                rows, context, csv_name="admissions", csv_rows=lambda: question.rows(MOST_IN_FILE)
+            ),
         ),
         empty=None if counts.asked else _no_admissions_state(question),
     )
-
-
-@shown(SEES_EVERYTHING, "placement")
-def admissions_csv(context: Context) -> HttpResponse:
-    """Return the admissions as CSV."""
-    return ADMISSIONS.csv(AdmissionsQuery(context).rows(MOST_IN_FILE), context, "admissions")
 
 
 @shown(SEES_EVERYTHING, "placement")
@@ -155,19 +150,10 @@ def admission_page(context: Context, admission_id: int) -> ConsolePage:
         back=Link("All admissions", reverse("admissions")),
         actions=_ways_on(fact),
         sections=(
-            _limits_table(fact).section(
-                fact.limits, context, csv_href=reverse("admission-csv", args=[fact.id])
-            ),
+            _limits_table(fact).section(fact.limits, context, csv_name=f"admission-{fact.id}"),
             FactList(_facts_of(fact, context)),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "placement")
-def admission_limits_csv(context: Context, admission_id: int) -> HttpResponse:
-    """The limits of one admission."""
-    fact = value_or_404(admission_if_stored(admission_id))
-    return _limits_table(fact).csv(fact.limits, context, f"admission-{fact.id}")
 
 
 def _ways_on(fact: AdmissionFact) -> tuple[Link, ...]:
@@ -299,9 +285,7 @@ def _no_admissions_state(question: AdmissionsQuery) -> EmptyState:
 
 urlpatterns = [
     path("placement/admissions", admission_list, name="admissions"),
-    path("placement/admissions.csv", admissions_csv, name="admissions-csv"),
     path("placement/admissions/<int:admission_id>", admission_page, name="admission"),
-    path("placement/admissions/<int:admission_id>.csv", admission_limits_csv, name="admission-csv"),
     path(
         "placement/admissions/<int:admission_id>/override",
         override_admission,

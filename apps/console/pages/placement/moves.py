@@ -1,17 +1,17 @@
 """Fleet moves: what to run elsewhere this week, and one move with everything that it is from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
 from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import Reading, filter_of
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, FactList, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.page import ConsolePage, FactList, files_page, shown
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.pages.placement import move_words as words
 from apps.console.pages.placement.move_tables import (
     CLOSED,
@@ -45,11 +45,15 @@ MOST_WEEKS = 60
 @shown(EVERYONE, "fleet-moves")
 def fleet_moves_page(context: Context) -> ConsolePage:
     """Show what a week's look at fleet moves proposes, and why the rest is no proposal."""
-    reviews = move_detection_runs()[:MOST_WEEKS]
+    reviews = move_detection_runs()
+    if context.csv_table is not None:
+        return files_page(context, *_files_of(context, reviews), main=MOVES.name)
     if not reviews:
         return ConsolePage(
             context=context, finding="No week was looked at yet", empty=_no_detection_run_state()
         )
+    reviews = reviews[:MOST_WEEKS]
+    files = {file.table: file for file in _files_of(context, reviews)}
     review, reading = _requested_detection_run(context, reviews)
     rows, closed = _move_rows(context, review), _closed_rows(context)
     sees_all = context.seen_teams is None
@@ -71,39 +75,27 @@ def fleet_moves_page(context: Context) -> ConsolePage:
         else ("Of your teams' workloads; commitments are the organisation's.",),
         sections=(
             FigureRow(_key_figures(rows, review, context)) if rows and sees_all else None,
-            MOVES.section(
-                rows, context, csv_href=reverse("fleet-moves-csv"), empty=_nothing_words(review)
-            ),
-            NOT_MOVED.section(counts, context, csv_href=reverse("not-moved-csv"))
-            if counts
-            else None,
-            CLOSED.section(closed, context, csv_href=reverse("closed-moves-csv"))
-            if closed
-            else None,
+            MOVES.section(rows, context, csv=files[MOVES.name], empty=_nothing_words(review)),
+            NOT_MOVED.section(counts, context, csv=files[NOT_MOVED.name]) if counts else None,
+            CLOSED.section(closed, context, csv=files[CLOSED.name]) if closed else None,
         ),
     )
 
 
-@shown(EVERYONE, "fleet-moves")
-def fleet_moves_csv(context: Context) -> HttpResponse:
-    """The moves of the week as a table."""
-    reviews = move_detection_runs()
-    rows = _move_rows(context, _requested_detection_run(context, reviews)[0]) if reviews else []
-    return MOVES.csv(rows, context, "fleet-moves")
+def _files_of(context: Context, reviews: Sequence[MoveDetectionRunFact]) -> Iterator[CsvFile]:
+    """The moves of the week and those that are proposed no more; what is no proposal, for who sees everything."""
 
+    def requested() -> MoveDetectionRunFact:
+        return _requested_detection_run(context, reviews)[0]
 
-@shown(SEES_EVERYTHING, "fleet-moves")
-def not_moved_csv(context: Context) -> HttpResponse:
-    """Return what was looked at in the week, and why it is no proposal, as CSV."""
-    reviews = move_detection_runs()
-    counts = unmoved_counts(_requested_detection_run(context, reviews)[0]) if reviews else ()
-    return NOT_MOVED.csv(counts, context, "not-moved")
-
-
-@shown(EVERYONE, "fleet-moves")
-def closed_moves_csv(context: Context) -> HttpResponse:
-    """Return the fleet moves that are proposed no more, as CSV."""
-    return CLOSED.csv(_closed_rows(context), context, "closed-moves")
+    yield MOVES.file(
+        "fleet-moves", context, lambda: _move_rows(context, requested()) if reviews else []
+    )
+    yield CLOSED.file("closed-moves", context, lambda: _closed_rows(context))
+    if context.seen_teams is None:
+        yield NOT_MOVED.file(
+            "not-moved", context, lambda: unmoved_counts(requested()) if reviews else ()
+        )
 
 
 @shown(EVERYONE, "fleet-moves")
@@ -140,17 +132,9 @@ def fleet_move_page(context: Context, move_id: int) -> ConsolePage:
             FigureRow(_move_figures(move, currency)),
             FactList([(name, text) for name, text in facts if text is not None]),
             EVIDENCE.section(_evidence_rows(move, context), context),
-            HISTORY.section(weeks, context, csv_href=reverse("fleet-move-csv", args=[move_id])),
+            HISTORY.section(weeks, context, csv_name=f"fleet-move-{move_id}"),
         ),
     )
-
-
-@shown(EVERYONE, "fleet-moves")
-def fleet_move_csv(context: Context, move_id: int) -> HttpResponse:
-    """The weeks of a move."""
-    weeks = history_rows(weeks_of_move(move_id, context.seen_teams))
-    value_or_404(weeks[0] if weeks else None)
-    return HISTORY.csv(weeks, context, f"fleet-move-{move_id}")
 
 
 def _requested_detection_run(
@@ -279,9 +263,5 @@ def _no_detection_run_state() -> EmptyState:
 
 urlpatterns = [
     path("placement/moves", fleet_moves_page, name="fleet-moves"),
-    path("placement/moves.csv", fleet_moves_csv, name="fleet-moves-csv"),
-    path("placement/moves/not-moved.csv", not_moved_csv, name="not-moved-csv"),
-    path("placement/moves/closed.csv", closed_moves_csv, name="closed-moves-csv"),
     path("placement/moves/<int:move_id>", fleet_move_page, name="fleet-move"),
-    path("placement/moves/<int:move_id>/weeks.csv", fleet_move_csv, name="fleet-move-csv"),
 ]

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries.paging import PageRequest
 from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
@@ -35,8 +35,11 @@ def placement_page(context: Context) -> ConsolePage:
     """A job tried by hand against the newest offer book; nothing is kept."""
     book = newest_book()
     about: dict[str, Any] = {"context": context, "tabs": placement_tabs("placement")}
+    no_offers = OFFERS.file("placement-offers", context, tuple)
     if book is None:
-        return ConsolePage(finding="No offer book yet", empty=_no_book(), **about)
+        return ConsolePage(
+            finding="No offer book yet", empty=_no_book(), csv_files=(no_offers,), **about
+        )
     form, answer = tried_job(context, book)
     asked_form = form.section(
         "job", reverse("placement"), "Find offers", title="The job", method="get",
@@ -46,13 +49,13 @@ def placement_page(context: Context) -> ConsolePage:
     if answer is None:
         return ConsolePage(
             finding="The job cannot be understood", problems=form.problems,
-            sections=(asked_form,), **about,
+            sections=(asked_form,), csv_files=(no_offers,), **about,
         )  # fmt: skip
     rows = _ranked_rows(answer["offers"])
     gates = gates_of_answer(answer, context.at)
-    csv_href = context.href(reverse("placement-csv"))
-    picture = _finish_chart(rows, _deadline_of(form), context, csv_href)
-    offers = OFFERS.section(rows, context, csv_href=csv_href)
+    file = OFFERS.file("placement-offers", context, lambda: rows)
+    picture = _finish_chart(rows, _deadline_of(form), context, file)
+    offers = OFFERS.section(rows, context, csv=file)
     return ConsolePage(
         finding=words.answer_finding(answer, context.currency),
         under=(
@@ -77,15 +80,6 @@ def placement_page(context: Context) -> ConsolePage:
 
 
 @shown(SEES_EVERYTHING, "placement")
-def placement_csv(context: Context) -> HttpResponse:
-    """The offers of a tried job."""
-    book = newest_book()
-    answer = None if book is None else tried_job(context, book)[1]
-    rows = [] if answer is None else _ranked_rows(answer["offers"])
-    return OFFERS.csv(rows, context, "placement-offers")
-
-
-@shown(SEES_EVERYTHING, "placement")
 def quotes_page(context: Context) -> ConsolePage:
     """Quotes that were kept, and how well they said what came."""
     quotes = quote_page(PageRequest(limit=MOST_QUOTES)).rows
@@ -98,22 +92,11 @@ def quotes_page(context: Context) -> ConsolePage:
         under=(f"the newest {MOST_QUOTES}",) if len(quotes) == MOST_QUOTES else (),
         tabs=placement_tabs("quotes"),
         sections=(
-            QUOTES.section(quotes, context, csv_href=reverse("quotes-csv")),
-            CALIBRATION.section(calibration(), context, csv_href=reverse("quote-calibration-csv")),
+            QUOTES.section(quotes, context, csv_name="quotes"),
+            CALIBRATION.section(calibration(), context, csv_name="quote-calibration"),
         ),
+        main_table=QUOTES.name,
     )
-
-
-@shown(SEES_EVERYTHING, "placement")
-def quotes_csv(context: Context) -> HttpResponse:
-    """The quotes as a table."""
-    return QUOTES.csv(quote_page(PageRequest(limit=MOST_QUOTES)).rows, context, "quotes")
-
-
-@shown(SEES_EVERYTHING, "placement")
-def calibration_csv(context: Context) -> HttpResponse:
-    """Predicted against actual, by way of buying."""
-    return CALIBRATION.csv(calibration(), context, "quote-calibration")
 
 
 @shown(SEES_EVERYTHING, "placement")
@@ -121,8 +104,8 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
     """A quote as it was answered, and what came of the offer that was taken."""
     fact = value_or_404(quote_if_stored(quote_id))
     rows, gates = _ranked_rows(fact.offers), gates_of_quote(fact)
-    csv_href = reverse("quote-csv", args=[fact.id])
-    picture = _finish_chart(rows, _quote_deadline(fact), context, csv_href)
+    file = OFFERS.file(f"quote-{fact.id}", context, lambda: rows)
+    picture = _finish_chart(rows, _quote_deadline(fact), context, file)
     return ConsolePage(
         context=context,
         finding=_quote_finding(fact, context),
@@ -133,19 +116,12 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
         sections=(
             _outcome_figures(fact, context) if fact.taken_at else None,
             picture,
-            OFFERS.section(rows, context, csv_href=csv_href),
+            OFFERS.section(rows, context, csv=file),
             FactList(_reasons_of(rows)),
             gate_list(gates),
             FactList(_quote_facts(fact, context)),
         ),
     )
-
-
-@shown(SEES_EVERYTHING, "placement")
-def one_quote_csv(context: Context, quote_id: int) -> HttpResponse:
-    """The offers of a quote."""
-    fact = value_or_404(quote_if_stored(quote_id))
-    return OFFERS.csv(_ranked_rows(fact.offers), context, f"quote-{fact.id}")
 
 
 def _no_book() -> EmptyState:
@@ -179,7 +155,7 @@ def _ranked_rows(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _finish_chart(
-    rows: Sequence[Mapping[str, Any]], deadline: float | None, context: Context, csv_href: str
+    rows: Sequence[Mapping[str, Any]], deadline: float | None, context: Context, file: CsvFile
 ) -> LineChart | None:
     points = [
         FinishPoint(
@@ -204,7 +180,7 @@ def _finish_chart(
         title="Added cost against time until done",
         unit=f"{context.currency} the job adds, with its range, by hours from the asking{left}",
         figure=finish_costs(points, deadline, context.currency),
-        csv_href=csv_href,
+        csv=file,
         anchor="picture",
         sides=tuple(dict.fromkeys(point.way for point in points)),
     )
@@ -335,10 +311,6 @@ def _quote_facts(fact: QuoteFact, context: Context) -> tuple[tuple[str, str], ..
 
 urlpatterns = [
     path("placement", placement_page, name="placement"),
-    path("placement/offers.csv", placement_csv, name="placement-csv"),
     path("placement/quotes", quotes_page, name="quotes"),
-    path("placement/quotes.csv", quotes_csv, name="quotes-csv"),
-    path("placement/quotes/calibration.csv", calibration_csv, name="quote-calibration-csv"),
     path("placement/quotes/<int:quote_id>", one_quote_page, name="quote"),
-    path("placement/quotes/<int:quote_id>/offers.csv", one_quote_csv, name="quote-csv"),
 ]

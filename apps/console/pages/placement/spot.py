@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils import timezone
 
@@ -10,7 +9,7 @@ from apps.console.kit.chart import LineChart
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
-from apps.console.pages.placement.spot_map import REGION_HOURS, mapped_hours, spot_map
+from apps.console.pages.placement.spot_map import REGION_HOURS, spot_map
 from apps.console.pages.placement.spot_tables import (
     EVIDENCE,
     HOURS,
@@ -36,10 +35,16 @@ def spot_evidence_page(context: Context) -> ConsolePage:
             finding="Nothing is known of spot yet",
             tabs=placement_tabs("spot-evidence"),
             empty=_no_observations_state(),
+            csv_files=(
+                EVIDENCE.file("spot-evidence", context, tuple),
+                REGION_HOURS.file("spot-regions", context, tuple),
+                HOURS.file("spot-hours", context, tuple),
+            ),
+            main_table=EVIDENCE.name,
         )
     chosen = _chosen_source(sources, context)
     rows = spot_hours(chosen) if chosen else []
-    csv_href = reverse("spot-hours-csv")
+    hours_csv = HOURS.file("spot-hours", context, lambda: rows)
     return ConsolePage(
         context=context,
         finding=_spot_finding(sources),
@@ -50,36 +55,16 @@ def spot_evidence_page(context: Context) -> ConsolePage:
         notes=_spot_notes(sources, chosen),
         tabs=placement_tabs("spot-evidence"),
         sections=(
-            EVIDENCE.section(sources, context, csv_href=reverse("spot-evidence-csv")),
-            spot_map(sources, context, reverse("spot-regions-csv")),
+            EVIDENCE.section(sources, context, csv_name="spot-evidence"),
+            spot_map(sources, context),
             _hours_chart(chosen) if chosen else None,
-            HOURS.section(
-                rows, context, title=f"{chosen.name} by hour of the day", csv_href=csv_href
-            )
+            HOURS.section(rows, context, title=f"{chosen.name} by hour of the day", csv=hours_csv)
             if chosen and rows
             else None,
         ),
+        csv_files=(hours_csv,),
+        main_table=EVIDENCE.name,
     )
-
-
-@shown(SEES_EVERYTHING, "placement")
-def spot_evidence_csv(context: Context) -> HttpResponse:
-    """Every source as a table."""
-    return EVIDENCE.csv(spot_evidence(timezone.now()), context, "spot-evidence")
-
-
-@shown(SEES_EVERYTHING, "placement")
-def spot_regions_csv(context: Context) -> HttpResponse:
-    """Every region and GPU model in each hour of the day."""
-    rows = list(mapped_hours(spot_evidence(timezone.now())))
-    return REGION_HOURS.csv(rows, context, "spot-regions")
-
-
-@shown(SEES_EVERYTHING, "placement")
-def spot_hours_csv(context: Context) -> HttpResponse:
-    """The hours of the day of the source that is asked for."""
-    chosen = _chosen_source(spot_evidence(timezone.now()), context)
-    return HOURS.csv(spot_hours(chosen) if chosen else [], context, "spot-hours")
 
 
 def _chosen_source(sources: Sequence[SpotEvidence], context: Context) -> SpotEvidence | None:
@@ -171,7 +156,4 @@ def _no_observations_state() -> EmptyState:
 
 urlpatterns = [
     path("placement/spot", spot_evidence_page, name="spot-evidence"),
-    path("placement/spot.csv", spot_evidence_csv, name="spot-evidence-csv"),
-    path("placement/spot/regions.csv", spot_regions_csv, name="spot-regions-csv"),
-    path("placement/spot/hours.csv", spot_hours_csv, name="spot-hours-csv"),
 ]

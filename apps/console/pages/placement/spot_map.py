@@ -139,12 +139,12 @@ def _observed_rate(interruptions: ObservedInterruptions) -> float | None:
     return day_rate(interruptions) if interruptions.exposure_hours else None
 
 
-def spot_map(sources: Sequence[SpotEvidence], context: Context, csv_href: str) -> TableSection:
+def spot_map(sources: Sequence[SpotEvidence], context: Context) -> TableSection:
     """The map of all that is known."""
     return MAP.section(
         spot_regions(sources),
         context,
-        csv_href=csv_href,
+        csv=REGION_HOURS.file("spot-regions", context, lambda: list(mapped_hours(sources))),
         remark=drawn("placement/_spot_keys.html"),
     )
 

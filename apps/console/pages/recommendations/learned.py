@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass
 
-from django.http import HttpResponse
-from django.urls import path
-
 from apps.console.kit.cells import COUNT, RATIO, WHOLE_MONEY
-from apps.console.kit.page import shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.recommendations import words
 from apps.economics.kept_promises import PromiseRecord
@@ -49,12 +45,3 @@ def kind_records(context: Context) -> list[KindRecord]:
         (row for row in rows if row.record.cases),
         key=lambda row: (-row.record.promised_micros, row.kind),
     )
-
-
-@shown(SEES_EVERYTHING, "recommendations")
-def realised_savings_csv(context: Context) -> HttpResponse:
-    """Return what came of each kind of recommendation, as CSV."""
-    return KEPT.csv(kind_records(context), context, "realised-of-promised")
-
-
-urlpatterns = [path("recommendations/kept.csv", realised_savings_csv, name="kept-promises-csv")]

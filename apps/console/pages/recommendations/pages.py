@@ -1,20 +1,20 @@
 """The pages of recommendations: what to do, most worth first, and one with all that it is from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import person_names, teams
 from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list
-from apps.console.kit.page import ConsolePage, FactList, Section, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.kit.page import ConsolePage, FactList, Section, files_page, shown
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.recommendations import changes, words
 from apps.console.pages.recommendations.learned import KEPT, kind_records
-from apps.console.pages.recommendations.related import recommendation_rows, work_csv
+from apps.console.pages.recommendations.related import recommendation_rows
 from apps.console.pages.recommendations.tables import (
     EVIDENCE,
     LOOKED_AT,
@@ -23,11 +23,13 @@ from apps.console.pages.recommendations.tables import (
     PROVEN,
     RECOMMENDATIONS,
     STEPS,
+    ExaminedCount,
     RecommendationRow,
     examined_counts,
 )
 from apps.console.pages.recommendations.waste import (
     WASTE,
+    WasteRow,
     describe_waste,
     explained_of,
     waste_rows,
@@ -56,12 +58,15 @@ OLD_WEEKS = 4
 @shown(EVERYONE, "recommendations")
 def recommendation_list(context: Context) -> ConsolePage:
     """Show the recommendations that are to be done, or those in the state that was chosen."""
+    reading = _reading_of(context)
+    files = {file.table: file for file in _files_of(context, reading)}
+    if context.csv_table is not None:
+        return files_page(context, *files.values(), main=RECOMMENDATIONS.name)
     review = latest_recommendation_detection_run(context.at)
     if review is None:
         return ConsolePage(
             context=context, finding="Nothing was looked for yet", empty=_no_detection_run_state()
         )
-    reading = _reading_of(context)
     rows = _rows_of(context, reading)
     facts, texts = [row.fact for row in rows], reading.texts
     sees_all = context.seen_teams is None
@@ -90,51 +95,48 @@ def recommendation_list(context: Context) -> ConsolePage:
             RECOMMENDATIONS.section(
                 rows,
                 context,
-                csv_href=reading.href(reverse("recommendations-csv")),
+                csv=files[RECOMMENDATIONS.name],
                 empty=_empty_message(texts),
             ),
-            *_outcome_sections(proven, context),
-            WASTE.section(waste_rows(explained), context, csv_href=reverse("waste-explained-csv"))
+            *_outcome_sections(proven, files, context),
+            WASTE.section(waste_rows(explained), context, csv=files[WASTE.name])
             if explained
             else None,
-            LOOKED_AT.section(counts, context, csv_href=reverse("looked-at-csv"))
-            if counts
-            else None,
+            LOOKED_AT.section(counts, context, csv=files[LOOKED_AT.name]) if counts else None,
         ),
     )
 
 
-def _outcome_sections(proven: Sequence[SettledSaving], context: Context) -> tuple[Section, ...]:
+def _outcome_sections(
+    proven: Sequence[SettledSaving], files: Mapping[str, CsvFile], context: Context
+) -> tuple[Section, ...]:
     """Return the sections of what came of what was done, one by one and by kind; nothing before the first."""
     if not proven:
         return ()
     records = kind_records(context) if context.seen_teams is None else []
-    by_kind = (
-        (KEPT.section(records, context, csv_href=reverse("kept-promises-csv")),) if records else ()
+    by_kind = (KEPT.section(records, context, csv=files[KEPT.name]),) if records else ()
+    return PROVEN.section(proven, context, csv=files[PROVEN.name]), *by_kind
+
+
+def _files_of(context: Context, reading: Reading) -> Iterator[CsvFile]:
+    """The list and what came of it; how it was found, for who sees everything."""
+
+    def waste() -> Sequence[WasteRow]:
+        explained = explained_of(latest_recommendation_detection_run(context.at))
+        return waste_rows(explained) if explained else ()
+
+    def examined() -> Iterable[ExaminedCount]:
+        review = latest_recommendation_detection_run(context.at)
+        return examined_counts(review) if review is not None else ()
+
+    yield RECOMMENDATIONS.file("recommendations", context, lambda: _rows_of(context, reading))
+    yield PROVEN.file(
+        "proven-savings", context, lambda: proven_savings(context.at, context.seen_teams)
     )
-    return PROVEN.section(proven, context, csv_href=reverse("proven-savings-csv")), *by_kind
-
-
-@shown(EVERYONE, "recommendations")
-def recommendations_csv(context: Context) -> HttpResponse:
-    """The list as a table."""
-    rows = _rows_of(context, _reading_of(context))
-    return RECOMMENDATIONS.csv(rows, context, "recommendations")
-
-
-@shown(EVERYONE, "recommendations")
-def proven_csv(context: Context) -> HttpResponse:
-    """Return what came of the recommendations that were done, as CSV."""
-    proven = proven_savings(context.at, context.seen_teams)
-    return PROVEN.csv(proven, context, "proven-savings")
-
-
-@shown(SEES_EVERYTHING, "recommendations")
-def examined_csv(context: Context) -> HttpResponse:
-    """Return what was looked at, and why it is no recommendation, as CSV."""
-    review = latest_recommendation_detection_run(context.at)
-    counts = examined_counts(review) if review is not None else ()
-    return LOOKED_AT.csv(counts, context, "looked-at")
+    if context.seen_teams is None:
+        yield KEPT.file("realised-of-promised", context, lambda: kind_records(context))
+        yield WASTE.file("waste-explained", context, waste)
+        yield LOOKED_AT.file("looked-at", context, examined)
 
 
 @shown(EVERYONE, "recommendations")
@@ -161,53 +163,24 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
             MEASUREMENTS.section(
                 measured,
                 context,
-                csv_href=reverse("recommendation-measurements", args=[fact.id]),
-            )
-            if measured
-            else None,
-            OUTCOMES.section(
-                outcomes, context, csv_href=reverse("recommendation-outcomes", args=[fact.id])
-            )
-            if outcomes and not measured
-            else None,
-            EVIDENCE.section(
-                fact.evidence, context, csv_href=reverse("recommendation-evidence", args=[fact.id])
+                csv_name=f"recommendation-{fact.id}-measured",
+                is_shown=bool(measured),
             ),
+            OUTCOMES.section(
+                outcomes,
+                context,
+                csv_name=f"recommendation-{fact.id}-outcomes",
+                is_shown=bool(outcomes and not measured),
+            ),
+            EVIDENCE.section(fact.evidence, context, csv_name=f"recommendation-{fact.id}-evidence"),
             STEPS.section(
                 recommendation_steps(fact.id),
                 context,
-                csv_href=reverse("recommendation-csv", args=[fact.id]),
+                csv_name=f"recommendation-{fact.id}",
             ),
         ),
+        main_table=STEPS.name,
     )
-
-
-@shown(EVERYONE, "recommendations")
-def recommendation_csv(context: Context, recommendation_id: int) -> HttpResponse:
-    """Its steps."""
-    fact = changes.get_recommendation_or_404(context, recommendation_id)
-    return STEPS.csv(recommendation_steps(fact.id), context, f"recommendation-{fact.id}")
-
-
-@shown(EVERYONE, "recommendations")
-def evidence_csv(context: Context, recommendation_id: int) -> HttpResponse:
-    """Return the evidence that a recommendation is from, as CSV."""
-    fact = changes.get_recommendation_or_404(context, recommendation_id)
-    return EVIDENCE.csv(fact.evidence, context, f"recommendation-{fact.id}-evidence")
-
-
-@shown(EVERYONE, "recommendations")
-def outcomes_csv(context: Context, recommendation_id: int) -> HttpResponse:
-    """Return what came of a recommendation, each time that it was done, as CSV."""
-    fact = changes.get_recommendation_or_404(context, recommendation_id)
-    return OUTCOMES.csv(outcomes_of(fact.id), context, f"recommendation-{fact.id}-outcomes")
-
-
-@shown(EVERYONE, "recommendations")
-def measurements_csv(context: Context, recommendation_id: int) -> HttpResponse:
-    """Return what was measured of a recommendation, week by week, as CSV."""
-    fact = changes.get_recommendation_or_404(context, recommendation_id)
-    return MEASUREMENTS.csv(measurements_of(fact.id), context, f"recommendation-{fact.id}-measured")
 
 
 def _reading_of(context: Context) -> Reading:
@@ -364,33 +337,7 @@ def _no_detection_run_state() -> EmptyState:
 
 urlpatterns = [
     path("recommendations", recommendation_list, name="recommendations"),
-    path("recommendations.csv", recommendations_csv, name="recommendations-csv"),
-    path(
-        "workloads/<int:workload_id>/recommendations.csv", work_csv, name="workload-recommendations"
-    ),
-    path("recommendations/proven.csv", proven_csv, name="proven-savings-csv"),
-    path("recommendations/looked-at.csv", examined_csv, name="looked-at-csv"),
     path("recommendations/<int:recommendation_id>", recommendation_page, name="recommendation"),
-    path(
-        "recommendations/<int:recommendation_id>/measured.csv",
-        measurements_csv,
-        name="recommendation-measurements",
-    ),
-    path(
-        "recommendations/<int:recommendation_id>.csv",
-        recommendation_csv,
-        name="recommendation-csv",
-    ),
-    path(
-        "recommendations/<int:recommendation_id>/evidence.csv",
-        evidence_csv,
-        name="recommendation-evidence",
-    ),
-    path(
-        "recommendations/<int:recommendation_id>/outcomes.csv",
-        outcomes_csv,
-        name="recommendation-outcomes",
-    ),
     path(
         "recommendations/<int:recommendation_id>/<slug:step>",
         changes.answer,

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.accounts.queries import person_names, teams
+from apps.console.kit.csv_file import CsvFile, csv_path, file_elsewhere
 from apps.console.kit.frame import Link
-from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context, value_or_404
+from apps.console.kit.request import Context
 from apps.console.kit.table import TableSection
 from apps.console.pages.recommendations.tables import LOOKED_AT, OF_WORK, TO_DO, RecommendationRow
 from apps.review.queries.recommendations import (
@@ -18,7 +17,7 @@ from apps.review.queries.recommendations import (
     counted_recommendations,
     recommendations,
 )
-from apps.workloads.queries import WorkloadFact, workloads
+from apps.workloads.queries import WorkloadFact
 
 MOST_SHOWN = 3
 
@@ -45,8 +44,19 @@ def to_do_section(context: Context) -> TableSection | None:
     return TO_DO.section(
         recommendation_rows(facts, context),
         context,
-        csv_href=reverse("recommendations-csv"),
+        csv=file_elsewhere(TO_DO.name, csv_path(reverse("recommendations"))),
         links=(Link("All recommendations", reverse("recommendations")),),
+    )
+
+
+def work_file(context: Context, work: WorkloadFact) -> CsvFile | None:
+    """Return what is to be done about a workload as CSV, for who sees all of it."""
+    if not context.viewer.sees_team(work.team_id):
+        return None
+    return OF_WORK.file(
+        f"recommendations of {work.name}",
+        context,
+        lambda: recommendation_rows(_work_facts(context, work.id), context),
     )
 
 
@@ -58,20 +68,10 @@ def work_section(context: Context, work: WorkloadFact) -> TableSection | None:
     return OF_WORK.section(
         recommendation_rows(facts, context),
         context,
-        csv_href=reverse("workload-recommendations", args=[work.id]) if facts else "",
+        csv=work_file(context, work),
         empty="Nothing is open or claimed of it.",
         links=(_examined_link(context),),
     )
-
-
-@shown(EVERYONE, "recommendations")
-def work_csv(context: Context, workload_id: int) -> HttpResponse:
-    """Return what is to be done about a workload, as CSV."""
-    work = workloads().get(workload_id)
-    is_seen = work is not None and context.viewer.sees_team(work.team_id)
-    workload = value_or_404(work if is_seen else None, "There is no such workload.")
-    rows = recommendation_rows(_work_facts(context, workload_id), context)
-    return OF_WORK.csv(rows, context, f"recommendations of {workload.name}")
 
 
 def _work_facts(context: Context, workload_id: int) -> list[RecommendationFact]:

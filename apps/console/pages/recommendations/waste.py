@@ -1,19 +1,14 @@
 """Where the waste of a look goes: a table of every dollar, once."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.http import HttpResponse
-from django.urls import path, reverse
+from django.urls import reverse
 
 from apps.console.kit.cells import PROSE, WHOLE_MONEY
-from apps.console.kit.page import shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.review.queries.recommendations import (
     RecommendationDetectionRunFact,
     ids_of_matters,
-    latest_recommendation_detection_run,
 )
 from apps.review.queries.recommending.waste_explained import (
     ExplainedWaste,
@@ -84,14 +79,3 @@ def describe_waste(explained: ExplainedWaste, currency: str) -> str:
         f"of {rounded_amount(total, currency)} of waste a month {explained.covered_micros / total:.0%} is covered by"
         f" recommendations, {1 - (explained.covered_micros + explained.other_micros) / total:.0%} has a reason, {explained.other_micros / total:.0%} neither"
     )
-
-
-@shown(SEES_EVERYTHING, "recommendations")
-def waste_csv(context: Context) -> HttpResponse:
-    """Return the explained waste as CSV."""
-    explained = explained_of(latest_recommendation_detection_run(context.at))
-    rows: Sequence[WasteRow] = waste_rows(explained) if explained else ()
-    return WASTE.csv(rows, context, "waste-explained")
-
-
-urlpatterns = [path("recommendations/waste.csv", waste_csv, name="waste-explained-csv")]

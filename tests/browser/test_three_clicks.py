@@ -113,8 +113,8 @@ def test_each_answer_is_three_clicks_from_the_overview_or_fewer(
 
 
 def test_who_is_no_member_sees_nothing_of_it(spending: Spending) -> None:
-    places = ("", "/outlook", "/gpu-models.csv", "/api-models.csv", "/outlook/budgets.csv",
-              "/outlook/next-steps.csv")  # fmt: skip
+    places = ("", "/outlook", ".csv?table=by-gpu-model", ".csv?table=api-models",
+              "/outlook.csv?table=budgets", "/outlook.csv?table=next-steps")  # fmt: skip
     for place in places:
         address = f"/costs/teams/{spending.research}{place}"
         assert client_of("vera").get(address).status_code == 404

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
-from apps.console.kit.csv_file import for_csv, wants_csv
+from apps.console.kit.csv_file import for_csv
 from apps.console.kit.entries import MomentField, PasswordField, PickField, SliderField, TicksField
 from apps.console.kit.form import EffectList, Field, FormSection
 from apps.console.kit.frame import Choice, EmptyState, Link
@@ -260,10 +260,9 @@ class Change(Generic[Thought]):
 class Act:
     """A form that stands on a page and is done as soon as it is sent.
 
-    `apply` does what was entered, and may answer the page that shows what was made in place of
-    where to go on; `page` draws the page with what is wrong at fields of the form; what is wrong
-    with it as a whole is said above. `refusals` and `fields` are those of a Change; `status` is the
-    answer's where one of them came.
+    `apply` does what was entered, and may answer the page that shows what was made in place of where to go on; `page`
+    draws the page with what is wrong at fields of the form; what is wrong with it as a whole is said above. `refusals`
+    and `fields` are those of a Change; `status` is the answer's where one of them came.
     """
 
     form: ChangeForm
@@ -325,9 +324,7 @@ def changing(
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, active_entry, carries=False)
-            if request.method != "POST" and wants_csv(request):
-                context = for_csv(context)
+            context = for_csv(request, request_context(request, active_entry, carries=False))
             return change(context, *args, **kwargs).answer(request, context)
 
         PAGES.add(view)

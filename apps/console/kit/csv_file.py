@@ -48,15 +48,11 @@ def csv_file(table: str, context: Context, write: Callable[[], HttpResponse]) ->
     return CsvFile(table, f"{csv_path(context.path)}?{params.urlencode()}", write)
 
 
-def wants_csv(request: HttpRequest) -> bool:
-    """Whether a request is for a table of a page instead of the page: by its address, or by what it accepts."""
-    if request.path.endswith(SUFFIX):
-        return True
-    return request.get_preferred_type(["text/html", "text/csv"]) == "text/csv"
-
-
-def for_csv(context: Context) -> Context:
-    """Return the context of the page, with the name of the table that is wanted as CSV instead of it."""
+def for_csv(request: HttpRequest, context: Context) -> Context:
+    """Return the context of a page; where a table of it is wanted instead, by the address or by what is accepted, with its name."""
+    accepted = request.get_preferred_type(["text/html", "text/csv"])
+    if request.method == "POST" or (accepted != "text/csv" and not request.path.endswith(SUFFIX)):
+        return context
     query = context.query.copy()
     table = query.pop(TABLE, [""])[-1]
     return replace(context, path=page_path(context.path), query=query, csv_table=table)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
 from apps.console.kit.chart import DailyChart, FigureRow, LineChart
-from apps.console.kit.csv_file import CsvFile, answered_csv, for_csv, wants_csv
+from apps.console.kit.csv_file import CsvFile, answered_csv, for_csv
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.glossary import GlossaryTerm, term_of
 from apps.console.kit.methods import method_of_page
@@ -221,12 +221,10 @@ def shown(
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, active_entry, carries=carries)
-            spelt = with_custom_days(context.query, context.calendar.today)
+            context = for_csv(request, request_context(request, active_entry, carries=carries))
+            spelt = with_custom_days(request.GET, context.calendar.today)
             if spelt is not None:
                 return HttpResponseRedirect(f"{request.path}?{spelt.urlencode()}")
-            if wants_csv(request):
-                context = for_csv(context)
             answer = page_view(context, *args, **kwargs)
             return answered(request, answer) if isinstance(answer, ConsolePage) else answer
 

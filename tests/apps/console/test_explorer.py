@@ -18,7 +18,7 @@ from tests.apps.ledger.explored import DAY, make_explored
 pytestmark = pytest.mark.django_db
 
 ADDRESS = "/costs"
-CAUSES_CSV = "/api/v1/costs.csv?table=causes"
+CAUSES_CSV = "/costs.csv?table=causes"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -98,11 +98,9 @@ def test_the_file_of_the_page_is_the_file_of_its_address_in_rest(
     finn: Client, given: dict[str, str]
 ) -> None:
     if given["group_by"] == "node,job":
-        assert (
-            finn.get("/api/v1/costs.csv?table=groups", {"window": DAY} | given).status_code == 400
-        )
+        assert finn.get("/costs.csv?table=groups", {"window": DAY} | given).status_code == 400
         return
-    of_page = rows_of(finn, "/api/v1/costs.csv?table=groups", **given)
+    of_page = rows_of(finn, "/costs.csv?table=groups", **given)
     of_rest = rows_of(finn, "/api/v1/costs/explore", accept="text/csv", **given)
 
     assert sorted(map(plain, of_page)) == sorted(map(plain, of_rest))
@@ -154,7 +152,7 @@ def test_nonsense_is_said_and_left_out(finn: Client, given: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/costs.csv", "/api/v1/costs.csv?table=by-day", "/api/v1/costs.csv?table=groups"]
+    "path", ["/costs.csv", "/costs.csv?table=by-day", "/costs.csv?table=groups"]
 )
 @pytest.mark.parametrize(
     ("given", "told"),

@@ -91,7 +91,7 @@ def test_the_rows_of_the_list_are_those_of_its_csv(finn: Client) -> None:
     assert row["key"] == "july-3"
     assert row["cost"] == "1600.000000"
     assert row["mfu_ratio"] == "0.410000"
-    (day,) = csv_rows(finn.get("/api/v1/runs.csv?table=days"))
+    (day,) = csv_rows(finn.get("/runs.csv?table=days"))
     assert (day["productive"], day["lost"], day["untold"]) == (
         "1280.000000",
         "240.000000",

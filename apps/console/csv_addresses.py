@@ -110,9 +110,9 @@ OLD_ADDRESSES: tuple[tuple[str, str, str], ...] = (
         "portfolio-run",
         "duration-{family}",
     ),
-    ("weekly-reviews/<str:week>/<str:review_table>.csv", "weekly-review", "{review_table}"),
+    ("weekly-reviews/<slug:week>/<slug:review_table>.csv", "weekly-review", "{review_table}"),
     (
-        "weekly-reviews/<str:week>/workloads/<int:workload_id>/notes.csv",
+        "weekly-reviews/<slug:week>/workloads/<int:workload_id>/notes.csv",
         "reviewed-workload",
         "notes",
     ),

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.urls import resolve
 
-from apps.console.csv_addresses import OLD_ADDRESSES
+from apps.console.csv_addresses import OLD_ADDRESSES, csv_of_page
+from apps.console.kit.csv_file import csv_path
 from apps.console.kit.page import PAGES
 from tests.scope.addresses import Address, every_address
 from tests.scope.asking import FORMS, answered
@@ -20,7 +21,7 @@ CSV_LINK = re.compile(r'href="(/[^"]*\.csv\?[^"]*)" download')
 
 
 def _pages(world: World) -> list[Address]:
-    """Addresses of pages that are only looked at."""
+    """Addresses of pages."""
     return [
         address
         for address in every_address()
@@ -34,7 +35,7 @@ def test_every_old_address_leads_to_the_table_under_the_address_of_its_page(worl
     for route, _, _ in OLD_ADDRESSES:
         path = Address(route).filled(world.planted)
         client = world.askers["petra"].client()
-        moved = client.get(path, query_params={"window": "90d"})
+        moved = client.get(path, query_params={"window": "90d", "end": ""})
         href = moved.headers.get("Location", "")
         answer = client.get(href) if href else moved
         is_right = moved.status_code == 301 and "window=90d" in href and "table=" in href
@@ -57,6 +58,13 @@ def test_every_table_that_a_page_offers_is_answered_under_its_address(world: Wor
                 faults.append((path, href, file.status_code))
     assert faults == []
     assert links > 100
+
+
+def test_every_page_has_an_address_for_its_tables(world: World) -> None:
+    """A parameter that takes dots, as `<str:…>` at the end, would take `.csv` for a part of itself."""
+    for address in _pages(world):
+        path = address.filled(world.planted)
+        assert resolve(csv_path(path)).func is csv_of_page, address.pattern
 
 
 def test_a_table_that_a_page_does_not_have_is_answered_with_those_that_it_has(world: World) -> None:

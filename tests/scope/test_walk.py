@@ -24,7 +24,7 @@ from tests.scope.asking import answered, answered_about, body_of, text_of
 from tests.scope.world import SECRETS, WHOLE, World
 
 pytestmark = pytest.mark.django_db
-A_MAIL = "weekly-reviews/<str:week>/mail"
+A_MAIL = "weekly-reviews/<slug:week>/mail"
 """It has its style within, and no frame: it is looked at as it is sent."""
 ADDRESSES = [pytest.param(each, id=each.pattern or "overview") for each in every_address()]
 ON_PAGES = ("a stranger", "cy", "dee", "ben", "ada", "the token zephyr")

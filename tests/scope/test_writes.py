@@ -64,7 +64,7 @@ MEANT_FOR = {
     "services/<int:service_id>/objectives/new": {"ada"},
     "services/<int:service_id>/changes/new": {"ada"},
     # A lead decides about their own workloads, and states what these are worth.
-    "weekly-reviews/<str:week>/workloads/<int:workload_id>/decide": {"ada"},
+    "weekly-reviews/<slug:week>/workloads/<int:workload_id>/decide": {"ada"},
     "workloads/<int:workload_id>/values/new": {"ada"},
     "workloads/<int:workload_id>/scores/new": {"ada"},
     "api/v1/weekly-reviews/<str:week>/notes": {"dee", "ada"},

@@ -220,7 +220,7 @@ def _back_to(of: date) -> Link:
 
 
 urlpatterns = [
-    path("months/<str:month>/close", close_month, name="close-month"),
-    path("months/<str:month>/reopen", reopen_month, name="reopen-month"),
-    path("months/<str:month>/correct", post_corrections, name="correct-month"),
+    path("months/<slug:month>/close", close_month, name="close-month"),
+    path("months/<slug:month>/reopen", reopen_month, name="reopen-month"),
+    path("months/<slug:month>/correct", post_corrections, name="correct-month"),
 ]

@@ -257,7 +257,7 @@ def _month_finding(
 
 urlpatterns = [
     path("months", months, name="months"),
-    path("months/<str:month>", month, name="month"),
+    path("months/<slug:month>", month, name="month"),
     path("closes/<int:close_id>.csv", statements_csv, name="statements-csv"),
     path("closes/<int:close_id>/journal.csv", journal_csv, name="journal-csv"),
     path("closes/<int:close_id>/teams/<int:team_id>", statement, name="statement"),

@@ -46,15 +46,15 @@ def _no_review() -> EmptyState:
 
 urlpatterns = [
     path("weekly-reviews", review_list, name="weekly-reviews"),
-    path("weekly-reviews/<str:week>", review_page, name="weekly-review"),
-    path("weekly-reviews/<str:week>/comment", changes.comment_week, name="comment-week"),
+    path("weekly-reviews/<slug:week>", review_page, name="weekly-review"),
+    path("weekly-reviews/<slug:week>/comment", changes.comment_week, name="comment-week"),
     path(
-        "weekly-reviews/<str:week>/workloads/<int:workload_id>",
+        "weekly-reviews/<slug:week>/workloads/<int:workload_id>",
         one.reviewed_workload,
         name="reviewed-workload",
     ),
     path(
-        "weekly-reviews/<str:week>/workloads/<int:workload_id>/decide",
+        "weekly-reviews/<slug:week>/workloads/<int:workload_id>/decide",
         changes.decide_workload,
         name="decide-workload",
     ),

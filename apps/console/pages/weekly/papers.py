@@ -74,7 +74,7 @@ def review_mail_text(context: Context, week: str) -> HttpResponse:
 
 
 urlpatterns = [
-    path("weekly-reviews/<str:week>/pdf", review_pdf_file, name="weekly-review-pdf"),
-    path("weekly-reviews/<str:week>/mail", review_mail, name="weekly-review-mail"),
-    path("weekly-reviews/<str:week>/mail.txt", review_mail_text, name="weekly-review-mail-text"),
+    path("weekly-reviews/<slug:week>/pdf", review_pdf_file, name="weekly-review-pdf"),
+    path("weekly-reviews/<slug:week>/mail", review_mail, name="weekly-review-mail"),
+    path("weekly-reviews/<slug:week>/mail.txt", review_mail_text, name="weekly-review-mail-text"),
 ]

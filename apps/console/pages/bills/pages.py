@@ -10,9 +10,10 @@ from django.utils.html import format_html
 from apps.accounts.queries.paging import PageRequest
 from apps.console.kit.cells import INSTANT, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.entries import PickField, UploadField
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.page import ConsolePage, Include, files_page, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.bills.changes import accept, choose, delivery_or_404, undo
 from apps.console.pages.bills.tables import BILLS, FILES, SUMS, TWINS
@@ -53,12 +54,26 @@ class BillForm(UploadForm):
 @shown(SEES_EVERYTHING, "bills")
 def bills(context: Context) -> ConsolePage:
     """Every bill, the latest files, and the form for another."""
+    if context.csv_table is not None:
+        return files_page(context, *_files_of(context), main=BILLS.name)
     return bills_page(context)
+
+
+def _files_of(context: Context) -> tuple[CsvFile, CsvFile, CsvFile]:
+    """Every bill, the files that they came in, and bills that may be the same money."""
+    return (
+        BILLS.file("bills", context, lambda: ledger.bill_page(PageRequest(MOST_IN_CSV)).rows),
+        FILES.file(
+            "bill imports", context, lambda: ledger.delivery_page(PageRequest(MOST_IN_CSV)).rows
+        ),
+        TWINS.file("bills that may be the same money", context, open_twins),
+    )
 
 
 def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The list of bills, with what came of a file that was just sent."""
     context = replace(context, path=reverse("bills"))
+    bills_csv, files_csv, twins_csv = _files_of(context)
     bill_rows = ledger.bill_page(PageRequest(MOST_LISTED)).rows
     files = ledger.delivery_page(PageRequest(MOST_LISTED)).rows
     twins = open_twins()
@@ -82,9 +97,7 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
                 f"{file_size(largest_file_of(BodyKind.BILL))}",
                 is_primary=True,
             ),
-            TWINS.section(
-                twins, context, csv_name="bills that may be the same money", is_shown=bool(twins)
-            ),
+            TWINS.section(twins, context, csv=twins_csv) if twins else None,
             BILLS.section(
                 bill_rows,
                 context,
@@ -92,18 +105,10 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
                 "has the variance against the estimate: {said}",
                 empty="Send the first one above: what a provider charged, as it issued it, beside "
                 "what was estimated.",
-                csv_name="bills",
-                csv_rows=lambda: ledger.bill_page(PageRequest(MOST_IN_CSV)).rows,
+                csv=bills_csv,
             ),
-            FILES.section(
-                files,
-                context,
-                csv_name="bill imports",
-                csv_rows=lambda: ledger.delivery_page(PageRequest(MOST_IN_CSV)).rows,
-                is_shown=bool(files),
-            ),
+            FILES.section(files, context, csv=files_csv) if files else None,
         ),
-        main_table=BILLS.name,
     )
 
 

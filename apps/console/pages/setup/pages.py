@@ -11,19 +11,20 @@ from apps.console.kit.cells import drawn, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, with_current_filters
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.managers import role_sentence
 from apps.console.pages.setup import first_tokens, guide, naming, new_nodes, new_pools, not_ours
 from apps.console.pages.setup.exclusions import EXCLUDED_NODES
-from apps.console.pages.setup.question_kind import QuestionKind
+from apps.console.pages.setup.question_kind import QuestionKind, QuestionScope
 from apps.console.pages.setup.questions import (
     KINDS,
     NODES_WITHOUT_GPUS,
     UNKNOWN_NODES,
     count_of,
+    question_scope,
     recount,
     waiting_at,
 )
@@ -46,6 +47,9 @@ NO_OPEN_QUESTIONS = EmptyState(
 @shown(SEES_EVERYTHING, "setup")
 def setup(context: Context) -> ConsolePage:
     """Everything that waits for an answer."""
+    if context.csv_table is not None:
+        scope = question_scope(context.at, context.organisation)
+        return files_page(context, *(_question_file(kind, scope, context) for kind in KINDS))
     waiting = waiting_at(context.at, context.organisation)
     total = count_of(waiting)
     keep_count(total, context.at)
@@ -111,14 +115,13 @@ def setup_page(
             for kind in KINDS
             if waiting[kind.key]
         ),
-        csv_files=tuple(_question_file(kind, waiting[kind.key], context) for kind in KINDS),
         empty=None if any(waiting.values()) else NO_QUESTIONS if is_fresh else NO_OPEN_QUESTIONS,
     )
 
 
-def _question_file(kind: QuestionKind[Any], rows: Sequence[Any], context: Context) -> CsvFile:
+def _question_file(kind: QuestionKind[Any], scope: QuestionScope, context: Context) -> CsvFile:
     """Everything of one kind that waits."""
-    return kind.table.file(kind.key.replace("_", " "), context, lambda: rows)
+    return kind.table.file(kind.csv_name, context, lambda: kind.find(scope))
 
 
 def _question_section(
@@ -146,7 +149,7 @@ def _question_section(
         rows,
         context,
         title=title,
-        csv=_question_file(kind, rows, context),
+        csv_name=kind.csv_name,
         is_sent=may_answer and kind is EXCLUDED_NODES,
         **section_options,
     )

@@ -45,6 +45,11 @@ class QuestionKind(Generic[Row]):
     asked_about: bool = True
     answered_by: frozenset[Role] = MANAGES
 
+    @property
+    def csv_name(self) -> str:
+        """The name of its file."""
+        return self.key.replace("_", " ")
+
     def asked(self, *, may_answer: bool) -> Table[Row]:
         """Its table; who may not answer has no button."""
         columns = (column for column in self.table.columns if may_answer or column.text != ANSWER)

@@ -58,7 +58,6 @@ PLANTED: dict[str, SeededRow | str] = {
     "device_id": SeededRow("fleet.Device"),
     "exclusion_id": SeededRow("workloads.ExcludedNodeName"),
     "export_id": SeededRow("ledger.Export"),
-    "family": "0",
     "finding_id": SeededRow("review.Finding"),
     "finding_verdict_id": SeededRow(
         "review.AnomalyVerdict", {"series__startswith": "cost_per_1000_requests"}
@@ -77,7 +76,6 @@ PLANTED: dict[str, SeededRow | str] = {
     "objective_id": SeededRow("workloads.ServiceObjective"),
     "outage_id": SeededRow("fleet.Outage"),
     "owned_plan_id": SeededRow("pricing.OwnedPlan"),
-    "part": "curve",
     "person_id": "4",
     "plan_id": SeededRow("planning.WhatIfPlan"),
     "pool_id": SeededRow("fleet.Pool"),
@@ -87,7 +85,6 @@ PLANTED: dict[str, SeededRow | str] = {
     "quote_id": SeededRow("placement.JobQuote"),
     "rate_id": SeededRow("pricing.Rate"),
     "recommendation_id": SeededRow("review.Recommendation", LEADS),
-    "review_table": "workloads",
     "rule_id": SeededRow("workloads.OwnershipRule"),
     "run_id": SeededRow("unit_economics.RunDay", LEADS, True, "run_id"),
     "scenario_id": SeededRow("planning.KeptScenario"),
@@ -96,7 +93,6 @@ PLANTED: dict[str, SeededRow | str] = {
     "service_id": SeededRow("workloads.Workload", {"kind": "serving", "team_id": 101}),
     "shared_cost_id": SeededRow("pricing.SharedCost"),
     "step": "claim",
-    "table": "offers",
     "team_id": "100",
     "token_id": SeededRow("accounts.AccessToken"),
     "trust_incident_id": SeededRow("fleet.TrustIncident"),
@@ -124,9 +120,11 @@ ASKED_SO: dict[str, Sequence[str]] = {
     "search": ("?q=train", "?q=1000"),
     "runs": ("", "?sort=-mfu&window=365d"),
     "compare-runs": ("?run=1&run=5",),
-    "costs-no-job-days": ("?state=unallocated",),
     "new-view": ("?address=/runs",),
-    "rule-moves": ("?owner=100&account=account-7&priority=90",),
+    "new-rule": (
+        "",
+        "?owner=100&account=account-7&priority=90",
+    ),
 }
 """With which queries an address is asked for, by its name; all others are asked for without one."""
 SHOWN_TO_NOBODY: dict[str, str] = {

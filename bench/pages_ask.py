@@ -11,11 +11,13 @@ import io
 import json
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import unescape
 from typing import Any, cast
 
 import django
@@ -24,6 +26,7 @@ import psycopg
 from bench.pages_addresses import SHOWN_TO_NOBODY, faults_of_addresses, paths
 
 WARM = 3
+CSV_LINK = re.compile(r'href="(/[^"]*\.csv\?[^"]*)" download')
 PEOPLE = {"finance": 1, "platform": 2, "lead": 3}
 
 
@@ -62,7 +65,9 @@ def _ask_all(rounds: int) -> dict[str, Any]:
     pages: dict[str, Any] = {}
     csv: dict[str, Any] = {}
     faults: list[str] = []
-    for name, path in paths():
+    left = [*paths()]
+    while left:
+        name, path = left.pop(0)
         seen: list[Answer] = []
         statuses: dict[str, int] = {}
         for person, cookie in cookies.items():
@@ -75,9 +80,21 @@ def _ask_all(rounds: int) -> dict[str, Any]:
             kept = csv if first.content_type.startswith("text/csv") else pages
             kept[f"{name} as {person}"] = _figures(answers, is_csv=kept is csv)
         faults += _faults_of_answers(name, path, statuses)
+        left += _tables_of(name, seen)
     if faults:
         raise TeachTheBench("\n".join(faults))
     return {"requests_each": rounds, "pages": pages, "csv": csv}
+
+
+def _tables_of(name: str, answers: Sequence[Answer]) -> list[tuple[str, str]]:
+    """Return the tables that a page offers as CSV, by the page's name and theirs, with their addresses."""
+    hrefs = {
+        unescape(href)
+        for answer in answers
+        if answer.content_type.startswith("text/html")
+        for href in CSV_LINK.findall(_text_of(answer))
+    }
+    return [(f"{name} {href.rpartition('table=')[2]}", href) for href in sorted(hrefs)]
 
 
 def _faults_of_answers(name: str, path: str, statuses: Mapping[str, int]) -> list[str]:
@@ -199,9 +216,12 @@ def _is_same(seen: Sequence[Answer], answer: Answer) -> bool:
 
 
 def _forms(answer: Answer) -> int:
+    return _text_of(answer).count("<form")
+
+
+def _text_of(answer: Answer) -> str:
     is_packed = answer.body.startswith(b"\x1f\x8b")
-    body = gzip.decompress(answer.body) if is_packed else answer.body
-    return body.count(b"<form")
+    return (gzip.decompress(answer.body) if is_packed else answer.body).decode(errors="replace")
 
 
 def _figures(answers: Sequence[Answer], *, is_csv: bool) -> dict[str, float]:

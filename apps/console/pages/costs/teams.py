@@ -149,8 +149,8 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
     )
     if context.csv_table is not None:
         # Of a state that jobs are in too, no days are those of no job.
-        days = (days_csv,) if state in HELD_BY_NO_JOB else ()
-        return files_page(context, lines_csv, *days, main="lines")
+        days_if_any = days_csv if state in HELD_BY_NO_JOB else None
+        return files_page(context, lines_csv, days_if_any, main="lines")
     states = [
         state_sum
         for of_pool in _no_workload(question).of_none.values()

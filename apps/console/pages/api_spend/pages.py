@@ -1,6 +1,6 @@
 """Pages of the cost of calls to model APIs over a period, compared with another, and its tables as CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
@@ -8,6 +8,7 @@ from django.urls import path, reverse
 
 from apps.accounts.queries import teams
 from apps.console.kit.chart import DailyChart, FigureRow
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import (
     Reading,
     compare_filter,
@@ -17,7 +18,7 @@ from apps.console.kit.filters import (
     requested_comparison,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.page import ConsolePage, Section, files_page, shown
 from apps.console.kit.periods import (
     DAY,
     DEFAULT_PERIOD,
@@ -104,12 +105,14 @@ def api_spend(context: Context) -> ConsolePage:
     """Show what was spent on which API models, day by day, by whom, and what has no price."""
     question, currency = spend_question(context), context.currency
     spend_query, words = question.asked, question.words
+    files = {file.table: file for file in _files_of(question, context)}
+    if context.csv_table is not None:
+        return files_page(context, *files.values(), main=MODELS.name)
     models = _model_calls(question, context)
     total = spend_together([row.found for row in models if row.found.requests])
     by_day = spend(spend_query, ("day", "model"))
     status = "reconciled" if _is_closed(question.window) else "estimated"
     figures = figures_of(models, total, question.spans, status, currency) if total else ()
-    days_file = DAYS.file(_file_name(question, "-days"), context, lambda: _day_calls(question))
     days = days_between(question.window.first_day, until(question.window, words.today))
     return ConsolePage(
         context=context,
@@ -130,19 +133,17 @@ def api_spend(context: Context) -> ConsolePage:
             FigureRow(figures) if figures else None,
             _marked_days(
                 question,
-                chart_of(days, by_day, currency, days_file, context.calendar.today),
+                chart_of(days, by_day, currency, files[DAYS.name], context.calendar.today),
                 context,
             ),
             models_shown(models).section(
                 models,
                 context,
                 empty=f"No call is known {words.within}.",
-                csv=MODELS.file(_file_name(question), context, lambda: models),
+                csv=files[MODELS.name],
             ),
-            *_further_sections(question, context),
+            *_further_sections(question, files, context),
         ),
-        csv_files=(days_file,),
-        main_table=MODELS.name,
         empty=None if vendors_called() else _no_calls(context),
     )
 
@@ -154,31 +155,33 @@ def _marked_days(
     return marked_chart(chart, context, AnnotationsWanted(question.window, question.team_ids))
 
 
-def _further_sections(question: SpendQuestion, context: Context) -> tuple[Section | None, ...]:
+def _files_of(question: SpendQuestion, context: Context) -> Iterator[CsvFile]:
+    """By model, by day, by whose the calls were, those without a price; what vendors say, for who sees prices."""
+    asked = question.asked
+    yield MODELS.file(_file_name(question), context, lambda: _model_calls(question, context))
+    yield DAYS.file(_file_name(question, "-days"), context, lambda: _day_calls(question))
+    yield OWNERS.file(_file_name(question, "-teams"), context, lambda: _owner_calls(question))
+    yield UNPRICED.file(_file_name(question, "-unpriced"), context, lambda: unpriced_calls(asked))
+    if context.viewer.sees_prices:
+        yield VENDORS.file(_file_name(question, "-vendors"), context, lambda: compared(asked))
+
+
+def _further_sections(
+    question: SpendQuestion, files: Mapping[str, CsvFile], context: Context
+) -> tuple[Section | None, ...]:
     """Return the sections of whose the calls were, what has no price, and, for who sees prices, what they go by."""
     owners, unpriced = _owner_calls(question), unpriced_calls(question.asked)
     viewer = context.viewer
     reports = None
-    if viewer.sees_prices:
-        is_compared = question.team_ids is None
-        reports = VENDORS.section(
-            compared(question.asked) if is_compared else (),
-            context,
-            csv_name=_file_name(question, "-vendors"),
-            csv_rows=lambda: compared(question.asked),
-            is_shown=is_compared,
-        )
+    if viewer.sees_prices and question.team_ids is None:
+        reports = VENDORS.section(compared(question.asked), context, csv=files[VENDORS.name])
     prices = None
     if viewer.sees_prices:
         listed_prices = price_rows(api_prices(), context.at, may_end=viewer.may_close)
         prices = PRICES.section(listed_prices, context)
     return (
-        OWNERS.section(
-            owners, context, csv_name=_file_name(question, "-teams"), is_shown=bool(owners)
-        ),
-        UNPRICED.section(
-            unpriced, context, csv_name=_file_name(question, "-unpriced"), is_shown=bool(unpriced)
-        ),
+        OWNERS.section(owners, context, csv=files[OWNERS.name]) if owners else None,
+        UNPRICED.section(unpriced, context, csv=files[UNPRICED.name]) if unpriced else None,
         reports,
         prices,
     )

@@ -13,11 +13,12 @@ from apps.accounts import actions as accounts
 from apps.accounts.queries import person_names
 from apps.console.kit.cells import INSTANT, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.entries import NonNegativeIntegerField
 from apps.console.kit.filters import filter_of
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, FactList, shown
+from apps.console.kit.page import ConsolePage, FactList, files_page, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.pool_links import pool_href
 from apps.console.pages.prices import changes, deciding, public
@@ -109,6 +110,9 @@ def set_approval(context: Context) -> Act:
 
 
 def _prices_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
+    waiting_csv, unpriced_csv, paid_csv, rates_csv = files = _files_of(context)
+    if context.csv_table is not None:
+        return files_page(context, *files, main=RATES.name)
     show, rates = context.query.get("show", ""), listing.all_rates()
     paid, unpriced = _paid_pools(rates, context), _unpriced_use(context)
     waiting = _waiting_rates(context)
@@ -122,17 +126,16 @@ def _prices_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
         filters=(filter_of("show", "Rates", SHOWS, {"show": show}),),
         problems=() if show in SHOWS else (f"Prices cannot be chosen by {show[:40]!r}.",),
         actions=(enter, Link("Public list prices", reverse("public-prices"))),
-        main_table=RATES.name,
         sections=(
             WAITING.section(
                 waiting,
                 context,
-                csv_name="prices that wait",
+                csv=waiting_csv,
                 remark="" if may_decide else _approval_words(context),
             ),
             _approval_section(context, sent) if may_decide else None,
-            UNPRICED.section(unpriced, context, csv_name="unpriced use"),
-            PAID.section(paid, context, csv_name="prices of pools"),
+            UNPRICED.section(unpriced, context, csv=unpriced_csv),
+            PAID.section(paid, context, csv=paid_csv),
             RATES.section(
                 _shown_rates(rates, context),
                 context,
@@ -141,10 +144,20 @@ def _prices_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
                     'None is in force. <a href="{}?show=all#rates">Show ended ones too</a>',
                     reverse("prices"),
                 ),
-                csv_name="rates",
+                csv=rates_csv,
             ),
         ),
         empty=None if rates or fleet.pools() else EMPTY,
+    )
+
+
+def _files_of(context: Context) -> tuple[CsvFile, CsvFile, CsvFile, CsvFile]:
+    """Prices that wait, GPU time of the last ninety days without one, what pools pay, and rates as the address asks for them."""
+    return (
+        WAITING.file("prices that wait", context, lambda: _waiting_rates(context)),
+        UNPRICED.file("unpriced use", context, lambda: _unpriced_use(context)),
+        PAID.file("prices of pools", context, lambda: _paid_pools(listing.all_rates(), context)),
+        RATES.file("rates", context, lambda: _shown_rates(listing.all_rates(), context)),
     )
 
 

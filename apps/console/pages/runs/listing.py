@@ -1,13 +1,15 @@
 """The page of all runs of a period."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from datetime import date
 
 from django.urls import reverse
 
 from apps.accounts.queries.paging import Page, PageRequest
 from apps.console.kit.chart import FigureRow
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.annotations.marks import marked_chart
@@ -41,9 +43,11 @@ SNIPPET = 'with runrate.run(workload="pretrain-8b", name="july-3") as run: ...'
 def runs(context: Context) -> ConsolePage:
     """Show what training runs cost, how much of it was not productive, and each of them."""
     question, currency = runs_question(context), context.currency
+    runs_csv, days_file = _files_of(question)
+    if context.csv_table is not None:
+        return files_page(context, runs_csv, days_file, main=RUNS.name)
     report = summarize_runs(question.wanted, question.window)
     days, sums = by_day(report.days), sums_of_days(report.days)
-    days_file = RUN_DAYS.file("runs-by-day", context, lambda: sorted(days.items()))
     page = run_page(question.wanted, question.asked)
     meters = meters_of_listed(
         {row.id: (row.key, reverse("run", args=[row.id])) for row in page.rows}, context
@@ -63,33 +67,45 @@ def runs(context: Context) -> ConsolePage:
                 context,
                 _annotations_wanted(question).drawn_on(days),
             ),
-            runs_section(RUNS, page, question, report.runs, "runs"),
+            runs_section(RUNS, page, question, report.runs, runs_csv),
             meters,
         ),
-        csv_files=(days_file,),
-        main_table=RUNS.name,
         empty=None if report.runs or report.days else _no_runs(question, context.site),
     )
 
 
 def runs_section(
-    table: Table[RunFact], page: Page[RunFact], question: RunsQuestion, total: int, csv_name: str
+    table: Table[RunFact],
+    page: Page[RunFact],
+    question: RunsQuestion,
+    total: int,
+    runs_csv: CsvFile,
 ) -> TableSection:
     """The fifty runs that are asked for, each with a box that chooses it to be compared."""
     return table.section(
         page.rows,
         question.context,
         part=question.part(page, total),
-        csv=RUNS.file(csv_name, question.context, lambda: _every_run(question)),
+        csv=runs_csv,
         form=Link("Compare the chosen runs", reverse("compare-runs")),
         states=STATES,
         remark=HOW_TO_READ,
     )
 
 
-def _every_run(question: RunsQuestion) -> Sequence[RunFact]:
-    """Every wanted run, MOST_CSV_ROWS at most, in the order asked for."""
-    return run_page(question.wanted, PageRequest(limit=MOST_CSV_ROWS)).rows
+def runs_file(csv_name: str, question: RunsQuestion) -> CsvFile:
+    """Return every wanted run, MOST_CSV_ROWS at most, in the order asked for."""
+    every = PageRequest(limit=MOST_CSV_ROWS)
+    return RUNS.file(csv_name, question.context, lambda: run_page(question.wanted, every).rows)
+
+
+def _files_of(question: RunsQuestion) -> tuple[CsvFile, CsvFile]:
+    """Every run, and what their days cost by bucket."""
+
+    def days() -> list[tuple[date, BucketSums]]:
+        return sorted(by_day(summarize_runs(question.wanted, question.window).days).items())
+
+    return runs_file("runs", question), RUN_DAYS.file("runs-by-day", question.context, days)
 
 
 def _annotations_wanted(question: RunsQuestion) -> AnnotationsWanted:

@@ -11,11 +11,11 @@ from django.utils.html import format_html
 from apps.console.kit.cells import FIGURE, PROSE, Locale, drawn, linked, quiet
 from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, shown
+from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, files_page, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
-from apps.console.pages.recommendations.related import work_section
-from apps.console.pages.runs.listing import runs_section
+from apps.console.pages.recommendations.related import work_file, work_section
+from apps.console.pages.runs.listing import runs_file, runs_section
 from apps.console.pages.runs.numbers import NUMBERS, number_words
 from apps.console.pages.runs.question import RunsQuestion, runs_question
 from apps.console.pages.runs.scaling import Answer, requested_gpus, scaling
@@ -96,6 +96,9 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
     """The programme of a workload that the viewer sees; of any other there is none."""
     fact = get_workload_or_404(workload_id, context)
     question = runs_question(context, workload_id)
+    runs_csv = runs_file(f"runs-of-workload-{workload_id}", question)
+    if context.csv_table is not None:
+        return files_page(context, runs_csv, work_file(context, fact), main=runs_csv.table)
     gpus, problem = requested_gpus(context.query)
     training_programme = programme_of(workload_id, window=question.window, at=context.at)
     page = run_page(question.wanted, question.asked)
@@ -110,7 +113,7 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
             page,
             question,
             training_programme.runs,
-            f"runs-of-workload-{workload_id}",
+            runs_csv,
         ),
         work_section(context, fact),
     )
@@ -131,7 +134,6 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
         actions=(Link("What it returns", reverse("workload-returns", args=[workload_id])),),
         styles=("css/runs.css",),
         sections=sections,
-        main_table=RUNS_OF_ONE.name,
         empty=None if training_programme.runs or page.rows else _no_run(fact.name, question),
     )
 

@@ -14,11 +14,11 @@ from apps.console.kit.cells import linked
 from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
 from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, Section
+from apps.console.kit.page import ConsolePage, Section, files_page
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
 from apps.console.kit.request import Context
 from apps.console.pages.annotations.marks import marked_chart
-from apps.console.pages.recommendations.related import work_section
+from apps.console.pages.recommendations.related import work_file, work_section
 from apps.console.pages.services.finding import empty_state
 from apps.console.pages.services.question import ServicesQuestion, services_question
 from apps.console.pages.services.tables import (
@@ -101,9 +101,6 @@ class Units:
 def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
     """Everything about a service in a period."""
     question, currency = services_question(context, fact.id), context.currency
-    span = (question.chosen.window.starts_at, question.chosen.window.ends_at)
-    units = units_of(question)
-    status = least_sure(frozenset() if units.now is None else units.now.statuses)
     files = (
         FEATURES.file(
             f"service-{fact.id}-features",
@@ -114,6 +111,11 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
             f"service-{fact.id}-days", context, lambda: grouped_units(question.chosen, "day")
         ),
     )
+    if context.csv_table is not None:
+        return files_page(context, *files, work_file(context, fact), main=FEATURES.name)
+    span = (question.chosen.window.starts_at, question.chosen.window.ends_at)
+    units = units_of(question)
+    status = least_sure(frozenset() if units.now is None else units.now.statuses)
     kind = "batch inference" if fact.kind == "batch" else "serving"
     return ConsolePage(
         context=context,
@@ -133,8 +135,6 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
             *_answer_sections(fact.id, span, context),
             work_section(context, fact),
         ),
-        csv_files=files,
-        main_table=FEATURES.name,
     )
 
 

@@ -6,6 +6,7 @@ from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
+from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import (
     Reading,
     compare_filter,
@@ -14,7 +15,7 @@ from apps.console.kit.filters import (
     requested_window,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label, period_words, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import TableSection
@@ -32,7 +33,7 @@ from apps.console.pages.team_work.tables import (
 from apps.economics.gpu_meters import meters_together
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
-from apps.ledger.queries.comparison import compared_spans
+from apps.ledger.queries.comparison import Comparison, compared_spans
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.show.amounts import change, counted, per_cent
@@ -67,6 +68,9 @@ def team_work(context: Context) -> ConsolePage:
     window, reading = requested_window(context)
     comparison = requested_comparison(reading, context)
     period, names = period_words(window, context.calendar.today), WorkNames()
+    work_csv, waste_csv, waits_csv = _files_of(context, window, comparison)
+    if context.csv_table is not None:
+        return files_page(context, work_csv, waste_csv, waits_csv, main=WORK.name)
     everybody = work_of_teams(window, None, context.at, comparison)
     work = [row for row in everybody if context.viewer.sees_team(row.team_id)]
     began = first_work(window, context.seen_teams, context.at)
@@ -94,14 +98,38 @@ def team_work(context: Context) -> ConsolePage:
                 context,
                 about=f"{_league_words(league)}; the parts add up to the waste; data wait is "
                 "overhead, and not part of it",
-                csv_name="team-work-waste",
+                csv=waste_csv,
             ),
-            WORK.section(_work_rows(work, names, currency), context, csv_name="team-work"),
+            WORK.section(_work_rows(work, names, currency), context, csv=work_csv),
             meters,
-            WAITS.section(_wait_rows(began, names), context, csv_name="team-work-waits"),
+            WAITS.section(_wait_rows(began, names), context, csv=waits_csv),
         ),
-        main_table=WORK.name,
         empty=None if work else _no_work(period.within, reading, context),
+    )
+
+
+def _files_of(
+    context: Context, window: ledger.Window, comparison: Comparison
+) -> tuple[CsvFile, CsvFile, CsvFile]:
+    """Every workload of the teams that the viewer sees, the ranking by waste, and how long work waited."""
+    at, names = context.at, WorkNames()
+
+    def work() -> list[WorkRow]:
+        of_teams = work_of_teams(window, context.seen_teams, at, comparison)
+        return _work_rows(of_teams, names, context.currency)
+
+    return (
+        WORK.file("team-work", context, work),
+        LEAGUE.file(
+            "team-work-waste",
+            context,
+            lambda: _ranked_teams(league_of(window, context.viewer, at), names),
+        ),
+        WAITS.file(
+            "team-work-waits",
+            context,
+            lambda: _wait_rows(first_work(window, context.seen_teams, at), names),
+        ),
     )
 
 

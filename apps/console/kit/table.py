@@ -200,8 +200,9 @@ class Table(Generic[Row]):
         if context.csv_table is not None:
             return TableSection(self.name, "", "", (), (), csv=options.get("csv"))
         columns, locale = self.page_columns, context.locale
+        listed = rows
         if part is None:
-            rows, part = self.part_of(self.ordered(rows, context), context)
+            listed, part = self.part_of(self.ordered(rows, context), context)
         about = options.pop("about", self.about).replace("{said}", part.said)
         total = options.pop("total", None)
         return TableSection(
@@ -209,7 +210,7 @@ class Table(Generic[Row]):
             title=options.pop("title", self.title),
             about=about,
             headings=tuple(self.heading(column, context) for column in columns),
-            rows=tuple(_table_row(columns, row, locale) for row in rows),
+            rows=tuple(_table_row(columns, row, locale) for row in listed),
             foot=_table_row(columns, total, locale) if total is not None else "",
             part=part,
             problem=self._problem(context.query),

@@ -92,12 +92,12 @@ def test_every_level_draws_its_days_under_four_figures_at_most(finance, spending
 
 def test_the_days_behind_the_picture_add_up_and_are_there_as_csv(finance, ada, spending):
     for path, cost in zip(levels(spending), ("196.64", "98.32", "98.32", "98.32"), strict=True):
-        (day,) = rows(finance, f"{path}/days.csv")
+        (day,) = rows(finance, f"{path}.csv", table="by-day")
         assert (day["cost"], day["active"]) == (f"{cost}0000", "49.160000")
         assert day["day"] == str(spending.began_at.date())
-        assert rows(ada, f"{path}/days.csv")[0]["cost"] == "98.320000"
+        assert rows(ada, f"{path}.csv", table="by-day")[0]["cost"] == "98.320000"
     for other in (f"teams/{spending.vision}", f"jobs/{spending.other_job}"):
-        assert ada.get(f"/costs/{other}/days.csv", LAST_MONTH).status_code == 404
+        assert ada.get(f"/costs/{other}.csv", LAST_MONTH | {"table": "by-day"}).status_code == 404
 
 
 def test_a_figure_says_how_it_moved_and_leads_to_its_rows(finance, spending):
@@ -173,24 +173,27 @@ def test_the_tables_of_a_line_sort_and_are_there_as_csv(finance, ada, spending):
     page = page_of(finance, line, sort="team")
     assert 'aria-sort="ascending"' in page
     assert re.search(r"Total 8\.00 \$98\.32", words(page[page.index('id="siblings"') :]))
-    parts = rows(finance, f"{line}/siblings.csv")
+    parts = rows(finance, f"{line}.csv", table="siblings")
     assert {part["holder"]: part["cost"] for part in parts}["job 4711"] == "49.160000"
-    assert len(rows(finance, f"{line}/minutes.csv")) == 4
-    assert rows(finance, f"{line}/rates.csv")[0]["rate"] == "$98.32 an hour per node"
-    theirs = {part["holder"]: part["cost"] for part in rows(ada, f"{line}/siblings.csv")}
+    assert len(rows(finance, f"{line}.csv", table="minutes")) == 4
+    assert rows(finance, f"{line}.csv", table="pieces")[0]["rate"] == "$98.32 an hour per node"
+    theirs = {part["holder"]: part["cost"] for part in rows(ada, f"{line}.csv", table="siblings")}
     assert theirs == {"job 4711": "49.160000", "another team": ""}
-    assert ada.get(f"{line}/rates.csv").status_code == 403
+    assert ada.get(f"{line}.csv?table=pieces").status_code == 404
 
 
 def test_what_no_job_held_has_a_table_and_a_picture_of_its_own(finance, spending):
     platform = f"/costs/teams/{Team.objects.get(kind='platform').id}"
-    (pool,) = rows(finance, f"{platform}/no-job/pools.csv")
+    (pool,) = rows(finance, f"{platform}.csv", table="no-job")
     assert (pool["pool"], pool["state"], pool["cost"]) == ("h100", "unallocated", "49.160000")
     page = page_of(finance, f"{platform}/no-job", state="unallocated")
     assert 'data-figure="daily-figure"' in page
-    (day,) = rows(finance, f"{platform}/no-job/days.csv", state="unallocated")
+    (day,) = rows(finance, f"{platform}/no-job.csv", table="by-day", state="unallocated")
     assert day["unallocated"] == "49.160000"
-    assert finance.get(f"{platform}/no-job/days.csv", {"state": "active"}).status_code == 404
+    assert (
+        finance.get(f"{platform}/no-job.csv", {"table": "by-day", "state": "active"}).status_code
+        == 404
+    )
 
 
 def test_what_nobody_owns_is_said_on_the_overview_and_leads_to_its_rows(finance, spending):

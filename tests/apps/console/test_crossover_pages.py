@@ -103,7 +103,7 @@ def test_a_scenario_shows_both_sides_where_they_cross_and_how_it_came_to_be(ids)
         ("curve", "self_host_low"), ("tornado", "swing"), ("needed", "needed"),
         ("levers", "durable"), ("costs", "month"), ("pools", "utilization"), ("ways", "way"),
     ):  # fmt: skip
-        table = page(finn, f"{path}/{part}.csv").splitlines()
+        table = page(finn, f"{path}.csv", table=part).splitlines()
         assert column in table[0].split(",")
     assert finn.get(f"{path}.csv", table="else").status_code == 404
 

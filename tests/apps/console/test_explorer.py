@@ -18,7 +18,6 @@ from tests.apps.ledger.explored import DAY, make_explored
 pytestmark = pytest.mark.django_db
 
 ADDRESS = "/costs"
-CAUSES_CSV = "/costs.csv?table=causes"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -98,9 +97,9 @@ def test_the_file_of_the_page_is_the_file_of_its_address_in_rest(
     finn: Client, given: dict[str, str]
 ) -> None:
     if given["group_by"] == "node,job":
-        assert finn.get("/costs.csv?table=groups", {"window": DAY} | given).status_code == 400
+        assert finn.get("/costs.csv", {"table": "groups", "window": DAY} | given).status_code == 400
         return
-    of_page = rows_of(finn, "/costs.csv?table=groups", **given)
+    of_page = rows_of(finn, "/costs.csv", table="groups", **given)
     of_rest = rows_of(finn, "/api/v1/costs/explore", accept="text/csv", **given)
 
     assert sorted(map(plain, of_page)) == sorted(map(plain, of_rest))
@@ -206,7 +205,7 @@ def test_idle_that_was_moved_is_no_price(finn: Client) -> None:
     moved, still = (
         {
             row["cause"]: float(row["change"])
-            for row in rows_of(finn, CAUSES_CSV, **given, cost=cost)
+            for row in rows_of(finn, "/costs.csv", table="causes", **given, cost=cost)
         }
         for cost in ("loaded", "charged")
     )
@@ -215,11 +214,11 @@ def test_idle_that_was_moved_is_no_price(finn: Client) -> None:
 
 
 def test_the_causes_are_a_file_too(finn: Client) -> None:
-    rows = rows_of(finn, CAUSES_CSV, compare="2026-03-02", user="ada,eve")
+    rows = rows_of(finn, "/costs.csv", table="causes", compare="2026-03-02", user="ada,eve")
 
     assert set(CAUSE_WORDS) == set(CAUSES)
     assert sum(float(row["change"]) for row in rows) == pytest.approx(61.45 - 24.58)
-    assert rows_of(finn, CAUSES_CSV) == []
+    assert rows_of(finn, "/costs.csv", table="causes") == []
 
 
 def test_a_lead_sees_no_name_of_others() -> None:

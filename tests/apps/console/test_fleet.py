@@ -68,8 +68,9 @@ def test_the_list_says_how_much_is_held_now(world):
 
 def test_a_lead_of_another_team_sees_the_node_and_not_whose_work_is_on_it(world):
     dee = signed_in("lead", make.make_team("Dees team"))
-    for name, number in (("node", world.node_id), ("node-devices", world.node_id)):
-        page = text(dee.get(reverse(name, args=[number])))
+    node = reverse("node", args=[world.node_id])
+    for address in (node, f"{node}.csv?table=devices"):
+        page = text(dee.get(address))
         assert "another team" in page
         assert "4711" not in page
         assert "Zebra" not in page
@@ -119,18 +120,19 @@ def test_each_table_of_a_node_is_there_as_a_sheet_with_its_rows(world):
     page = text(client.get(reverse("node", args=[world.node_id])))
     began = f"{world.began_at:%Y-%m-%dT%H:%M:%SZ}"
     rows = {
-        "node-holders": 'job 4711,,Zebra research,4,"GPU 0, GPU 1, GPU 2 and GPU 3",',
-        "node-outages": f"Failed,the whole node,{world.began_at + HOUR:%Y-%m-%dT%H:%M:%SZ},",
-        "node-agents": "simulated,,",
-        "node-capacity": f"8,{began},",
-        "node-devices": f"{world.gpus[0]},",
+        "holders": 'job 4711,,Zebra research,4,"GPU 0, GPU 1, GPU 2 and GPU 3",',
+        "outages": f"Failed,the whole node,{world.began_at + HOUR:%Y-%m-%dT%H:%M:%SZ},",
+        "agents": "simulated,,",
+        "capacity": f"8,{began},",
+        "devices": f"{world.gpus[0]},",
     }
     for name, row in rows.items():
-        address = reverse(name, args=[world.node_id])
+        address = f"{reverse('node', args=[world.node_id])}.csv?table={name}"
         assert f'href="{address}" download' in page, name
         assert text(client.get(address)).splitlines()[1].startswith(row), name
-    lives = reverse("device-lives", args=[world.device(0)])
-    assert lives in text(client.get(reverse("device", args=[world.device(0)])))
+    device = reverse("device", args=[world.device(0)])
+    lives = f"{device}.csv?table=lives"
+    assert lives in text(client.get(device))
     assert text(client.get(lives)).splitlines()[1].startswith(f"gpu-01,{world.gpus[0]},,{began},")
 
 
@@ -178,13 +180,13 @@ def test_a_node_shows_its_hours_by_state_and_each_gpu_by_what_it_worked(world):
     assert "<h1>4 of 8 GPUs of gpu-01 are held now" in page
     assert "Active 50 % and Unallocated 50 %" in page
     assert page.count('class="heat"') == 8
-    hours = text(signed_in("finance").get(reverse("node-hours", args=[world.node_id])))
+    hours = text(signed_in("finance").get(reverse("node", args=[world.node_id]) + ".csv"))
     first = f"{world.began_at:%Y-%m-%dT%H:%M:%SZ},4.000000,0.000000,0.000000,4.000000"
     assert first in hours
 
 
 def test_a_device_hour_is_worked_unworked_or_unobserved(world):
-    rows = text(signed_in("viewer").get(reverse("device-hours", args=[world.device(0)])))
+    rows = text(signed_in("viewer").get(reverse("device", args=[world.device(0)]) + ".csv"))
     lines = rows.splitlines()
     assert lines[1] == f"{world.began_at:%Y-%m-%dT%H:%M:%SZ},1.000000,1.000000"
     assert lines[2].endswith(",0.000000,")
@@ -292,8 +294,9 @@ def test_a_stranger_signs_in_first(client, world):
 
 def test_what_is_not_on_record_is_not_found(world):
     client = signed_in("platform")
-    for name in ("node", "device", "node-hours", "device-hours", "end-outage", "end-node", "rate"):
-        assert client.get(reverse(name, args=[999])).status_code == 404
+    for name in ("node", "device", "end-outage", "end-node", "rate"):
+        for end in ("", ".csv"):
+            assert client.get(reverse(name, args=[999]) + end).status_code == 404
 
 
 def test_pages_of_nodes_ask_little(world, django_assert_max_num_queries):

@@ -79,7 +79,7 @@ def test_a_lead_sees_the_own_move_without_prices_and_a_stranger_none(move_id: in
     stranger = signed_in("viewer", make.make_team("Others"))
     assert stranger.get(f"/placement/moves/{move_id}").status_code == 404
     assert "Nothing of your teams" in stranger.get("/placement/moves").content.decode()
-    assert stranger.get("/placement/moves.csv?table=not-moved").status_code == 403
+    assert stranger.get("/placement/moves.csv?table=not-moved").status_code == 404
 
 
 def test_rest_has_the_newest_week_or_one_that_is_named(move_id: int) -> None:

@@ -129,7 +129,7 @@ def test_a_team_sees_its_own_series_and_no_others(team: int) -> None:
     assert "1 series forecast two weeks ahead" in text
     assert "GPU-hours of the organisation" not in text
     (whole,) = forecasts(None, SeriesKey("gpu_hours"))[:1]
-    for end in ("", ".csv", "/earlier.csv", "/parts.csv"):
+    for end in ("", ".csv", ".csv?table=earlier", ".csv?table=ways"):
         assert lead.get(f"/forecasts/{whole.id}{end}").status_code == 404
 
 

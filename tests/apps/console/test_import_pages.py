@@ -100,7 +100,7 @@ def test_a_file_is_shown_as_it_would_be_taken_and_then_imported(uploads_folder):
     done = words_of(client.get(path))
     assert "2 jobs came from jobs.csv; 1 row could not be taken." in done
     assert Job.objects.count() == 2
-    rows = csv.DictReader(io.StringIO(client.get(f"{path}/rejected.csv").content.decode()))
+    rows = csv.DictReader(io.StringIO(client.get(f"{path}.csv?table=rejected").content.decode()))
     assert list(rows) == [{"line": "3", "field": "end", "reason": "is before the start"}]
     assert not any(uploads_folder.iterdir())
     assert "jobs.csv" in words_of(client.get("/setup/imports"))
@@ -212,7 +212,7 @@ def test_a_file_without_its_token_is_refused_and_not_kept(uploads_folder):
 def test_only_the_platform_imports(uploads_folder, name):
     path = sent(client_of(), JOBS)
     client = client_of(name)
-    for page in ("/setup/imports", path, f"{path}/rejected.csv"):
+    for page in ("/setup/imports", path, f"{path}.csv?table=rejected"):
         assert client.get(page).status_code == 403
     for action in ("/setup/imports/upload", f"{path}/reading", f"{path}/start", f"{path}/discard"):
         given = {"file": SimpleUploadedFile("jobs.csv", b"x")}
@@ -241,8 +241,8 @@ def test_imports_and_the_first_jobs_of_one_are_sheets():
     form = filled(client, address) | {"cluster": "atlas", "column.account": "proj"}
     client.post(f"{address}/reading", form)
     import_uploads()
-    assert f"{address}/trial.csv" in client.get(address).content.decode()
-    header, first, *_ = client.get(f"{address}/trial.csv").content.decode().splitlines()
+    assert f"{address}.csv?table=trial" in client.get(address).content.decode()
+    header, first, *_ = client.get(f"{address}.csv?table=trial").content.decode().splitlines()
     assert header == "cluster,job,user,account,state,started,ended,nodes,gpus"
     assert first.startswith("atlas,1,ida,nlp,")
     assert "/setup/imports.csv" in client.get("/setup/imports?sort=name").content.decode()

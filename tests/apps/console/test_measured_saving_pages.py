@@ -44,7 +44,7 @@ def test_the_page_shows_measured_beside_promised_week_by_week(known: int) -> Non
     assert "Verified in the week of 13 April 2026" in page
     assert "its requests of each day at what one cost on the same weekday" in page
     assert "requests a day before" in page
-    newest, first = csv_rows(finn.get(f"{address}/measured.csv"))
+    newest, first = csv_rows(finn.get(f"{address}.csv?table=measured"))
     assert (newest["status"], first["status"]) == ("Verified", "Too early")
     assert float(newest["measured"]) == pytest.approx(53 * MONTH, rel=0.02)
     assert (newest["days"], newest["unit"]) == ("28", "requests")

@@ -44,8 +44,9 @@ class World:
         values = {"started_at": at, "last_at": at, "ended_at": at} | given
         Incident.objects.create(node_id=self.node_id, kind=kind, **values)
 
-    def address(self, name: str = "node-day", day: str = "2026-03-02") -> str:
-        return f"{reverse(name, args=[self.node_id])}?day={day}"
+    def address(self, table: str = "", day: str = "2026-03-02") -> str:
+        of_table = f".csv?table={table}&" if table else "?"
+        return f"{reverse('node-day', args=[self.node_id])}{of_table}day={day}"
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def test_a_lead_sees_their_own_and_of_others_only_the_time(world):
     assert "held by job 4711, 10:00" in line
     assert "<title>held by another team (1 GPU), 11:00 UTC to 13:00 UTC</title>" in line
     assert "812" not in line
-    sheet = told("viewer", world.address("node-timeline"))
+    sheet = told("viewer", world.address("happenings"))
     assert "GPU 0,held,another team,2026-03-02T10:00:00Z,2026-03-02T12:00:00Z,7200" in sheet
     assert "4711" not in sheet
 
@@ -88,7 +89,7 @@ def test_what_was_not_observed_is_a_gap_to_the_minute_and_not_idle_time(world):
     assert "<title>not observed, 13:20 UTC to 13:45 UTC</title>" in line
     assert "25 min of GPU time not observed" in line
     assert line.count("heat-unobserved") == 1
-    rows = told("platform", world.address("node-timeline"))
+    rows = told("platform", world.address("happenings"))
     assert "GPU 0,not observed,,2026-03-02T13:20:00Z,2026-03-02T13:45:00Z,1500" in rows
 
 
@@ -119,7 +120,7 @@ def test_what_slowed_a_gpu_is_said_by_reason_and_what_was_never_told_is_not(worl
     assert 'class="slowed" x="62.500%" width="4.167%" y="50%" height="50%"' in line
     assert "slowed by its hardware" not in line
     assert "1 GPU slowed down at times" in line
-    rows = told("platform", world.address("node-timeline"))
+    rows = told("platform", world.address("happenings"))
     assert "GPU 1,slowed,slowed by heat,2026-03-02T15:00:00Z,2026-03-02T16:00:00Z,120" in rows
 
 
@@ -184,7 +185,7 @@ def test_what_else_a_node_did_has_units_and_hours_that_waited_are_marked(world):
     assert "Stalled a tenth of the time or more on disks in 1 hour" in told_of
     for said in ("4.50 TB<small>peak 30.0 GB/s</small>", "3 errors", ">0 B<", ">20 %<", "stalled<"):
         assert said in told_of, said
-    (row,) = told("platform", world.address("node-bottlenecks")).splitlines()[1:]
+    (row,) = told("platform", world.address("bottlenecks")).splitlines()[1:]
     assert row.startswith("2026-03-02T10:00:00Z,3600.000,4500000000000.000,30000000000.000,3.000,,")
     assert row.endswith(",720.000,")
 
@@ -199,9 +200,9 @@ def test_a_day_of_a_node_asks_little(world, django_assert_max_num_queries):
     world.happened("xid", DAY + 14 * HOUR, device_id=world.ids[0], code=79)
     client = signed_in("lead", world.research)
     client.get(world.address())
-    for name in ("node-day", "node-timeline", "node-bottlenecks"):
+    for table in ("", "happenings", "bottlenecks"):
         with django_assert_max_num_queries(15):
-            client.get(world.address(name))
+            client.get(world.address(table))
 
 
 def test_the_page_of_a_node_leads_to_its_day(world):

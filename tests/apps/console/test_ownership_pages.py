@@ -206,7 +206,7 @@ def test_what_a_rule_would_move_and_who_said_it_are_sheets():
     platform = client_of("petra")
     asked = {"owner": str(team_id("Vision")), "account": "nlp", "priority": "100"}
     page = html.unescape(platform.get("/ownership/rules/new", asked).content.decode())
-    (address,) = re.findall(r'href="(/ownership/rules/new/moves\.csv\?[^"]+)"', page)
+    (address,) = re.findall(r'href="(/ownership/rules/new\.csv\?[^"]+)"', page)
     (row,) = csv.DictReader(io.StringIO(platform.get(address).content.decode()))
     assert (row["from"], row["to"], row["jobs"], row["cost"]) == (
         "Unowned",

@@ -86,14 +86,19 @@ def test_every_table_is_a_csv_of_what_is_shown(run_id) -> None:
     for name in ("choices", "held-out", "families", "ladder", "changes", "sources", "savings"):
         rows(name)
     assert next(row["choice"] for row in rows("held-out")) == "What is found best"
-    assert len(rows("duration/0")) == 100
+    assert len(rows("duration-0")) == 100
     assert (
         len(
             list(csv.reader(io.StringIO(finance.get("/portfolio.csv?table=runs").content.decode())))
         )
         == 2
     )
-    for wrong in (f"{run_id}/nothing.csv", f"{run_id}/duration/7.csv", "999", "999/offers.csv"):
+    for wrong in (
+        f"{run_id}.csv?table=nothing",
+        f"{run_id}.csv?table=duration-7",
+        "999",
+        "999.csv",
+    ):
         assert finance.get(f"/portfolio/{wrong}").status_code == 404
 
 

@@ -204,13 +204,14 @@ def test_a_rate_shows_its_history_and_the_pools_it_can_price(world):
 
 
 def test_the_history_of_a_price_is_a_sheet_for_those_who_may_know_it(world):
-    address = reverse("rate-history", args=[world.rate_id])
+    page = reverse("rate", args=[world.rate_id])
+    address = f"{page}.csv?table=history"
     finance = signed_in("finance")
-    assert f'href="{address}" download' in text(finance.get(reverse("rate", args=[world.rate_id])))
+    assert f'href="{address}" download' in text(finance.get(page))
     header, row = text(finance.get(address)).splitlines()
     assert header.startswith("prices,kind,amount,currency")
     assert row.startswith("pool h100,List,98.320000000,USD,per node and hour,")
-    assert finance.get(reverse("rate-history", args=[999])).status_code == 404
+    assert finance.get(reverse("rate", args=[999]) + ".csv").status_code == 404
     lead = signed_in("lead")
     assert lead.get(address).status_code == 403
 

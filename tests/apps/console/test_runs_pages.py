@@ -149,7 +149,7 @@ def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Cl
     assert "Productive $1,280.00 80 % 512 8 h –" in text
     assert "$240.00 15 %" in text
     assert "Total $1,600.00 100 % 640 10 h –" in text
-    rows = csv_rows(finn.get(f"/api/v1/runs/{run_id}.csv?table=buckets"))
+    rows = csv_rows(finn.get(f"/runs/{run_id}.csv?table=buckets"))
     assert sum(float(row["cost"]) for row in rows) == 1600
 
 
@@ -301,7 +301,7 @@ def test_a_member_sees_their_teams_runs_and_of_others_that_there_is_none() -> No
     assert lead.get(f"/runs/{mine}").status_code == 200
     for path in (
         f"/runs/{hidden}",
-        f"/api/v1/runs/{hidden}.csv?table=jobs",
+        f"/runs/{hidden}.csv?table=jobs",
         f"/workloads/{others}/runs",
     ):
         assert lead.get(path).status_code == 404

@@ -115,9 +115,9 @@ def test_a_history_is_shown_whole_before_it_is_imported(uploads_folder):
     assert "57 new, 0 with another value, 0 the same" in shown
     assert "GPU-hours of an hour" in shown
     assert not HistoryPoint.objects.exists()
-    gaps = csv_rows(client.get(f"{path}/gaps.csv"))
+    gaps = csv_rows(client.get(f"{path}.csv?table=gaps"))
     assert [row["hours"] for row in gaps] == ["2", "1"]
-    first, *_ = csv_rows(client.get(f"{path}/first-rows.csv"))
+    first, *_ = csv_rows(client.get(f"{path}.csv?table=first-rows"))
     assert (first["row"], first["value"]) == ("2", "40.0")
 
     start(client, path)
@@ -176,7 +176,7 @@ def test_the_hour_of_a_row_that_cannot_be_taken_stays_unknown_and_the_row_is_lis
     assert "6 hours of GPU-hours of pool h100 came from gpus.csv; 5 rows could" in words_of(
         client.get(path)
     )
-    rows = csv_rows(client.get(f"{path}/rejected.csv"))
+    rows = csv_rows(client.get(f"{path}.csv?table=rejected"))
     assert [(row["line"], row["field"], row["reason"]) for row in rows] == [
         ("5", "value", "'many' is no number"),
         ("6", "value", "'-1 is below 0"),  # no formula where a sheet opens it
@@ -288,7 +288,7 @@ def test_an_hour_that_is_not_over_is_rejected_and_takes_nothing_from_others():
     client = client_of()
     path = looked_at(client, HOURS + f"{ahead:%Y-%m-%d %H:%M},4\n")
     assert "has 57 hours" in words_of(client.get(path))
-    (row,) = csv_rows(client.get(f"{path}/rejected.csv"))
+    (row,) = csv_rows(client.get(f"{path}.csv?table=rejected"))
     assert row["reason"] == "its hour is not over yet: history ends before it"
 
 
@@ -363,7 +363,12 @@ def test_only_who_sees_everything_imports(uploads_folder, role):
     path = sent(client_of("finn"), HOURS)
     client = signed_in(role, make.make_team("Blue"))
     assert "Import a series" not in words_of(client.get("/forecasts"))
-    for page in ("/forecasts/imports", "/forecasts/imports.csv", path, f"{path}/rejected.csv"):
+    for page in (
+        "/forecasts/imports",
+        "/forecasts/imports.csv",
+        path,
+        f"{path}.csv?table=rejected",
+    ):
         assert client.get(page).status_code == 403
     for action in (UPLOAD, f"{path}/reading", f"{path}/start", f"{path}/discard"):
         given = {"file": SimpleUploadedFile("gpus.csv", b"x")}

@@ -197,7 +197,7 @@ def test_only_finance_and_platform_see_shared_costs_and_the_way_to_them() -> Non
 
     assert 'href="/shared-costs"' in finance.get("/").content.decode()
     assert 'href="/shared-costs"' not in lead.get("/").content.decode()
-    for path in ("", ".csv", "/teams.csv", "/new", f"/{cost_id}/end", f"/{cost_id}/weights"):
+    for path in ("", ".csv", ".csv?table=teams", "/new", f"/{cost_id}/end", f"/{cost_id}/weights"):
         assert finance.get(f"/shared-costs{path}").status_code == 200
         assert lead.get(f"/shared-costs{path}").status_code == 403
         assert Client().get(f"/shared-costs{path}").status_code == 302

@@ -60,11 +60,11 @@ def test_the_pages_show_what_waits_and_take_a_decision(node_id: int) -> None:
     assert not TrustIncident.objects.filter(kind=TrustKind.NODES, decided_at=None).exists()
     client.get("/fleet/agents")  # says once what was done
     assert "gpu-99" not in client.get("/fleet/agents").content.decode()
-    for name in ("trust", "waiting"):
-        assert client.get(f"/fleet/agents/{name}.csv").status_code == 200
+    for name in ("trust", "waiting-nodes"):
+        assert client.get(f"/fleet/agents.csv?table={name}").status_code == 200
 
 
 def test_who_does_not_see_everything_sees_nothing_of_it(node_id: int) -> None:
     client = signed_in("viewer")
     assert "gpu-99" not in client.get("/fleet/agents").content.decode()
-    assert client.get("/fleet/agents.csv?table=waiting-nodes").status_code == 403
+    assert client.get("/fleet/agents.csv?table=waiting-nodes").status_code == 404

@@ -69,10 +69,10 @@ def test_each_table_is_a_file_too_and_by_what_is_asked(world) -> None:
     assert [(row["of"], row["team"]) for row in of_blue] == [("No workload", "Blue")]
     below = csv_rows(finance.get(f"{PAGE}.csv{DAY}&team=Red"))
     assert {row["of"] for row in below} == {"Red", "Blue"}, "a team is those below it too"
-    jobs = csv_rows(finance.get(f"{PAGE}/jobs.csv{DAY}"))
+    jobs = csv_rows(finance.get(f"{PAGE}.csv{DAY}&table=jobs"))
     assert [row["raw_id"] for row in jobs] == ["1", "2", "4"]
     assert [row["gpu_hours"] for row in jobs] == ["8.000000", "4.000000", ""]
-    outages = csv_rows(finance.get(f"{PAGE}/outages.csv{DAY}"))
+    outages = csv_rows(finance.get(f"{PAGE}.csv{DAY}&table=outages"))
     assert [(row["node"], row["held_by"], row["lost_gpu_hours"]) for row in outages] == [
         ("first", "1 job", "4.000000"), ("second", "no job", "8.000000"),
     ]  # fmt: skip
@@ -84,8 +84,10 @@ def test_a_team_sees_its_own_and_those_below_it_alone(world) -> None:
     assert "Jobs waited 4.00 GPU-hours" in text
     assert "Red" not in text
     assert "Policies" not in text, "the pages beside it are for who reads prices"
-    assert "first" not in [row["node"] for row in csv_rows(lead.get(f"{PAGE}/outages.csv{DAY}"))]
-    assert [row["raw_id"] for row in csv_rows(lead.get(f"{PAGE}/jobs.csv{DAY}"))] == ["2"]
+    assert "first" not in [
+        row["node"] for row in csv_rows(lead.get(f"{PAGE}.csv{DAY}&table=outages"))
+    ]
+    assert [row["raw_id"] for row in csv_rows(lead.get(f"{PAGE}.csv{DAY}&table=jobs"))] == ["2"]
     assert "There is no team named" in text_of(lead.get(f"{PAGE}{DAY}&team=Red").content.decode())
     grey = signed_in("viewer", world["grey"])
     assert "Nothing waited, and nothing was out" in text_of(grey.get(PAGE + DAY).content.decode())

@@ -90,7 +90,7 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
         tabs=_tabs_of_series(forecast),
         problems=tuple(_forecast_problems(forecast)),
         back=Link("All forecasts", reverse("daily-forecasts" if forecast.is_daily else "forecasts")),
-        main_table=HOURS.name,
+        main_table=(DAYS if forecast.is_daily else HOURS).name,
         sections=(
             FigureRow(_key_figures(forecast, context.currency)),
             _fan(detailed, context),

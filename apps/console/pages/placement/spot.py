@@ -144,7 +144,7 @@ def _no_observations_state() -> EmptyState:
         (
             Step(
                 "Connect own spot pools: their agents hear the cloud's notices.",
-                link=Link("Pools", reverse("fleet-pools")),
+                link=Link("Pools", reverse("fleet") + "#pools"),
             ),
             Step(
                 "Or have the platform import what somebody recorded of a zone, how many nodes could be had, look after look:"

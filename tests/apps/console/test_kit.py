@@ -133,6 +133,16 @@ def test_a_long_list_comes_in_parts_that_keep_the_order_and_say_the_whole() -> N
         assert names(shown(f"of-page={nonsense}", rows)) == ["0", "1"]
 
 
+@pytest.mark.parametrize("csv_table", [None, "list"], ids=["of the page", "of the file alone"])
+def test_the_file_of_a_list_in_parts_has_every_row(csv_table: str | None) -> None:
+    rows: list[Row] = [(str(number), number) for number in range(5)]
+    of_page = replace(context("of=-size&of-page=2"), csv_table=csv_table)
+    file = THINGS.section(rows, of_page, csv_name="things").csv
+    assert file is not None
+    written = file.write().content.decode().split("\r\n")
+    assert [line.split(",")[1] for line in written[1:-1]] == ["4", "3", "2", "1", "0"]
+
+
 @pytest.mark.parametrize("odd", ["price", "note", "twice", "-"])
 def test_an_order_that_there_is_not_is_said_and_left(odd: str) -> None:
     section = shown(f"of={odd}")

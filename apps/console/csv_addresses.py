@@ -20,7 +20,21 @@ OLD_ADDRESSES: tuple[tuple[str, str, str], ...] = (
     ("api-spend/teams.csv", "api-spend", "owners"),
     ("api-spend/unpriced.csv", "api-spend", "unpriced"),
     ("api-spend/vendors.csv", "api-spend", "compared"),
-    ("crossover/<int:scenario_id>/<slug:part>.csv", "crossover", "{part}"),
+    *(
+        (f"crossover/<int:scenario_id>/{part}.csv", "crossover", part)
+        for part in (
+            "curve",
+            "crossings",
+            "tornado",
+            "needed",
+            "months",
+            "levers",
+            "costs",
+            "pools",
+            "ways",
+            "moves",
+        )
+    ),
     ("bills/twins.csv", "bills", "twins"),
     ("bills/imports.csv", "bills", "files"),
     ("bills/imports/<int:import_id>/rejected.csv", "bill-import", "rejected"),
@@ -104,13 +118,40 @@ OLD_ADDRESSES: tuple[tuple[str, str, str], ...] = (
     ("costs/explore.csv", "costs", "groups"),
     ("costs/explore/causes.csv", "costs", "causes"),
     ("portfolio/runs.csv", "portfolio", "runs"),
-    ("portfolio/<int:portfolio_id>/<slug:table>.csv", "portfolio-run", "{table}"),
+    *(
+        (f"portfolio/<int:portfolio_id>/{part}.csv", "portfolio-run", part)
+        for part in (
+            "offers",
+            "choices",
+            "held-out",
+            "families",
+            "ladder",
+            "changes",
+            "sources",
+            "savings",
+        )
+    ),
     (
         "portfolio/<int:portfolio_id>/duration/<int:family>.csv",
         "portfolio-run",
         "duration-{family}",
     ),
-    ("weekly-reviews/<slug:week>/<slug:review_table>.csv", "weekly-review", "{review_table}"),
+    *(
+        (f"weekly-reviews/<slug:week>/{part}.csv", "weekly-review", part)
+        for part in (
+            "workloads",
+            "teams",
+            "causes",
+            "idle",
+            "commitments",
+            "budgets",
+            "matters",
+            "recommendations",
+            "proven",
+            "data_quality",
+            "notes",
+        )
+    ),
     (
         "weekly-reviews/<slug:week>/workloads/<int:workload_id>/notes.csv",
         "reviewed-workload",

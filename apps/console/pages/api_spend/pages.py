@@ -157,13 +157,13 @@ def _marked_days(
 
 def _files_of(question: SpendQuestion, context: Context) -> Iterator[CsvFile]:
     """By model, by day, by whose the calls were, those without a price; what vendors say, for who sees prices."""
-    asked = question.asked
+    query = question.asked
     yield MODELS.file(_file_name(question), context, lambda: _model_calls(question, context))
     yield DAYS.file(_file_name(question, "-days"), context, lambda: _day_calls(question))
     yield OWNERS.file(_file_name(question, "-teams"), context, lambda: _owner_calls(question))
-    yield UNPRICED.file(_file_name(question, "-unpriced"), context, lambda: unpriced_calls(asked))
+    yield UNPRICED.file(_file_name(question, "-unpriced"), context, lambda: unpriced_calls(query))
     if context.viewer.sees_prices:
-        yield VENDORS.file(_file_name(question, "-vendors"), context, lambda: compared(asked))
+        yield VENDORS.file(_file_name(question, "-vendors"), context, lambda: compared(query))
 
 
 def _further_sections(

@@ -193,7 +193,7 @@ def test_a_leads_overview_is_of_their_teams(ada):
     assert "Vision" not in page
     assert "196" not in page
     assert "there is no team named 'Vision'" in get(ada, "/", team="Vision")
-    table = ada.get("/overview.csv?table=by-team", {"window": "lastmonth"}).content.decode()
+    table = ada.get("/overview.csv", {"table": "by-team", "window": "lastmonth"}).content.decode()
     assert "Research" in table
     assert "Vision" not in table
 

@@ -82,7 +82,7 @@ def test_what_is_entered_moves_the_answer_and_its_csv(finance: Client) -> None:
     }  # fmt: skip
     page = words_of(finance.get("/placement", entered))
     (row,) = csv.DictReader(
-        io.StringIO(finance.get("/placement.csv?table=offers", entered).content.decode())
+        io.StringIO(finance.get("/placement.csv", entered | {"table": "offers"}).content.decode())
     )
 
     assert "Best: rented, +$1,100.80 incremental, done in 11 h" in page

@@ -370,7 +370,7 @@ def test_every_file_of_costs_has_the_cost_centre_beside_the_team() -> None:
         finance.get(path, window)
         for path in (
             "/costs.csv",
-            "/overview.csv?table=by-team",
+            "/overview.csv",
             f"/costs/teams/{research.id}.csv",
             f"/costs/jobs/{Job.objects.get(raw_id='1').id}.csv",
         )

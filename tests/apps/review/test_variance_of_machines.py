@@ -69,7 +69,7 @@ def causes_by_face() -> list[dict[str, int]]:
     """In whole dollars those causes that moved it: on the explorer's file, over REST, in a review, and of each team summed."""
     question = CubeQuestion(AFTER_WINDOW, against=BEFORE_WINDOW)
     given = {"window": "2026-03-09/2026-03-16", "compare": "2026-03-02/2026-03-09"}
-    file = csv_rows(browser_of("finance").get("/costs.csv?table=causes", given))
+    file = csv_rows(browser_of("finance").get("/costs.csv", given | {"table": "causes"}))
     over_rest = with_token("read").get("costs/explore", **given).json()["variance"]
     frozen = week_variance(variance_of(question))
     faces = [

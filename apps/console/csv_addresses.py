@@ -181,7 +181,10 @@ OLD_ADDRESSES: tuple[tuple[str, str, str], ...] = (
 
 @require_safe
 def csv_of_page(request: HttpRequest, page: str) -> HttpResponseBase:
-    """Answer a table of the page whose address has `.csv` behind it; the page itself looks who asks."""
+    """Answer a table of the page whose address has `.csv` behind it; the page itself looks who asks.
+
+    What answers no page but a mail or a document has no tables: there is nothing at such an address.
+    """
     try:
         match = resolve(page_path(f"/{page}.csv"))
     except Resolver404 as refusal:
@@ -189,6 +192,8 @@ def csv_of_page(request: HttpRequest, page: str) -> HttpResponseBase:
     if match.func not in PAGES:
         raise Http404
     answer: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+    if answer.status_code == 200 and not answer.headers["Content-Type"].startswith("text/csv"):
+        raise Http404
     return answer
 
 

@@ -31,9 +31,12 @@ def answered(world: World, name: str, path: str, form: str, query: str = "") -> 
 
 
 def answered_about(world: World, name: str, path: str, method: str, form: str) -> Any:
-    """The answer to a HEAD or OPTIONS, which ask about an address, not for what is there."""
+    """The answer to a HEAD or OPTIONS, which ask about an address, not for what is there; what has moved as by a GET."""
     client = world.askers[name].client(raise_request_exception=False)
-    return getattr(client, method)(path, headers=FORMS[form])
+    answer = getattr(client, method)(path, headers=FORMS[form])
+    if answer.status_code == 301:
+        return getattr(client, method)(answer.headers["Location"], headers=FORMS[form])
+    return answer
 
 
 def text_of(response: Any) -> str:

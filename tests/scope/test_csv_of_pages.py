@@ -81,6 +81,14 @@ def test_a_table_that_a_page_does_not_have_is_answered_with_those_that_it_has(wo
     assert client.get("/healthz.csv").status_code == 404
 
 
+def test_a_mail_and_a_document_have_no_tables(world: World) -> None:
+    client = world.askers["petra"].client()
+    for paper in ("mail", "mail.txt", "pdf"):
+        path = f"/weekly-reviews/{world.planted['week']}/{paper}"
+        assert client.get(path).status_code == 200
+        assert client.get(f"{path}.csv").status_code == 404
+
+
 def test_a_page_answers_csv_where_that_is_accepted(world: World) -> None:
     client = world.askers["petra"].client()
     for path in ("/headroom", "/bills?table=files", "/alerts"):

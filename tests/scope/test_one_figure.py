@@ -302,12 +302,18 @@ OWN = frozenset({"Savings rate of commitments", "Commitment utilization"})
 """Ratios of a commitment's own books: of what it covered, 2 × 98.32 less 80; of two nodes for two hours, half."""
 
 FILES: Mapping[str, tuple[str, LiteralString]] = {
-    "costs.csv": ("cost", ""),
-    "costs/teams/<team_id>.csv": ("cost", "AND line.team_id = %(team_id)s"),
-    "costs/workloads/<workload_id>.csv": ("cost", "AND line.workload_id = %(workload_id)s"),
-    "costs/workloads/<workload_id>/days.csv": ("cost", "AND line.workload_id = %(workload_id)s"),
-    "costs/teams/<team_id>/days.csv": ("cost", "AND line.team_id = %(team_id)s"),
-    "team-work.csv": ("cost", ""),
+    "costs.csv?table=by-team": ("cost", ""),
+    "costs/teams/<team_id>.csv?table=by-workload": ("cost", "AND line.team_id = %(team_id)s"),
+    "costs/workloads/<workload_id>.csv?table=by-job": (
+        "cost",
+        "AND line.workload_id = %(workload_id)s",
+    ),
+    "costs/workloads/<workload_id>.csv?table=by-day": (
+        "cost",
+        "AND line.workload_id = %(workload_id)s",
+    ),
+    "costs/teams/<team_id>.csv?table=by-day": ("cost", "AND line.team_id = %(team_id)s"),
+    "team-work.csv?table=table": ("cost", ""),
 }
 """Files of a page's tables: what column of theirs comes to which of the month's lines."""
 
@@ -318,7 +324,7 @@ def test_the_rows_of_a_file_come_to_the_figure_of_its_page(
 ) -> None:
     column, condition = FILES[name]
     path = PARAMETER.sub(lambda found: str(planted[found[1]]), name)
-    answer = petra.get(f"/{path}", {"window": WINDOW})
+    answer = petra.get(f"/{path}&window={WINDOW}")
     assert answer.status_code == 200, name
     rows = list(csv.DictReader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
     cost = sum(Decimal(row[column]) for row in rows if row[column])

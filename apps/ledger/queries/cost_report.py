@@ -1,7 +1,7 @@
 """The report of a question of costs: computed once, then drawn as a page, a file or an answer of REST."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from apps.economics.gpu_meters import GpuMeters
@@ -16,6 +16,7 @@ from apps.ledger.queries.cube.sums import CubeAnswer, CubeRow, explore
 from apps.ledger.queries.cube.variance import CostVariance, variance_of
 from apps.ledger.queries.gpu_meters import meters_by
 
+NO_QUALITY = DataQuality(frozenset(), 0, 0, None, 0)
 METERED = frozenset({"team", "pool", "workload"})
 """Dimensions that costs may be narrowed by where meters of teams stand beside them."""
 
@@ -34,7 +35,7 @@ class CostReport:
     rows: tuple[CubeRow, ...]
     total: CubeRow
     names: CubeNames
-    quality: DataQuality
+    quality: DataQuality = NO_QUALITY
     of_today: tuple[str, ...] = ()
     daily: Daily = Daily({})  # noqa: RUF009  (frozen)
     variance: CostVariance | None = None
@@ -42,34 +43,45 @@ class CostReport:
     meters: Mapping[tuple[Key, ...], GpuMeters] = field(default_factory=dict)
 
 
-def cost_report(question: CubeQuestion, at: datetime, *, of_days: bool = False) -> CostReport:
-    """The groups of a question by up to two dimensions; refuses as `refuse_unanswerable`.
-
-    With `of_days` it has all that is asked about by days too, for however long, and meters by team.
-    """
+def group_report(question: CubeQuestion) -> CostReport:
+    """The groups of a question by up to two dimensions, and nothing else; refuses as `refuse_unanswerable`."""
     answer = explore(question)
-    undivided = question.whole
-    daily, meters = Daily({}), {}
-    if of_days:
-        # Held against what the rows are, else against the span before.
-        against = question.against
-        daily = costs_against(undivided, against) if against else costs_by_day(undivided, at)
-        narrowed_by = {name for name in question.filters if not name.startswith("tag.")}
-        if question.group_by == ("team",) and narrowed_by <= METERED:
-            meters = meters_by(question)
-    try:
-        variance = variance_of(question)
-    except CubeRefusal:
-        variance = None
     return CostReport(
         question=question,
         rows=answer.rows,
         total=answer.total,
         names=names_of(answer),
-        quality=data_quality(daily.states, question.window, at),
         of_today=answer.of_today,
+    )
+
+
+def variance_where_kept(question: CubeQuestion) -> CostVariance | None:
+    """Return what made the difference; None where nothing is compared, or what is asked for is not kept by pool."""
+    try:
+        return variance_of(question)
+    except CubeRefusal:
+        return None
+
+
+def cost_report(question: CubeQuestion, at: datetime, *, of_days: bool = False) -> CostReport:
+    """The groups of a question, with how sure they are and what made the difference; refuses as `refuse_unanswerable`.
+
+    With `of_days` it has all that is asked about by days too, for however long, and meters by team.
+    """
+    report = group_report(question)
+    daily, meters = Daily({}), {}
+    if of_days:
+        # Held against what the rows are, else against the span before.
+        against, undivided = question.against, question.whole
+        daily = costs_against(undivided, against) if against else costs_by_day(undivided, at)
+        narrowed_by = {name for name in question.filters if not name.startswith("tag.")}
+        if question.group_by == ("team",) and narrowed_by <= METERED:
+            meters = meters_by(question)
+    return replace(
+        report,
+        quality=data_quality(daily.states, question.window, at),
         daily=daily,
-        variance=variance,
+        variance=variance_where_kept(question),
         posted=posted_apart(question),
         meters=meters,
     )

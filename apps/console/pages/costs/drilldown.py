@@ -1,7 +1,6 @@
 """Parts that pages below the explorer have in common: title, figures, days, tables and what they rest on."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, TypedDict, Unpack
 from urllib.parse import urlencode
@@ -15,7 +14,7 @@ from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.table import TableSection
 from apps.console.pages.costs.days import chart_of_days
 from apps.console.pages.costs.figures import cost_figures
-from apps.console.pages.costs.question import CostQuery
+from apps.console.pages.costs.question import CostPlace, CostQuery
 from apps.console.pages.costs.sums import summed_days
 from apps.console.pages.costs.words import under_words
 from apps.console.pages.meters import Metered, meter_section
@@ -31,19 +30,6 @@ from apps.workloads import queries as workloads
 
 OF_A_WORKLOAD = "costs-workload"
 OF_A_TEAM = frozenset({"costs-team", "costs-no-job"})
-
-
-@dataclass(frozen=True, slots=True)
-class CostPlace:
-    """A page of costs: its name in addresses, what it is of, and the table behind its figures."""
-
-    name: str
-    of: tuple[int, ...] = ()
-    table: str = ""
-
-    def rows(self, cost_query: CostQuery, sort: str) -> str:
-        """The rows behind a figure, in the order that shows it."""
-        return f"{cost_query.href(self.name, *self.of, sort=sort)}#{self.table}"
 
 
 class PageParts(TypedDict, total=False):
@@ -73,13 +59,7 @@ def cost_page(
         daily.states, cost_query.question.window, cost_query.context.at
     )
     status = least_sure(certainty.statuses)
-    figures = cost_figures(
-        cost_query,
-        summed_days(daily),
-        status,
-        lambda sort: place.rows(cost_query, sort),
-        is_of_job=is_of_job,
-    )
+    figures = cost_figures(cost_query, place, summed_days(daily), status, is_of_job=is_of_job)
     return ConsolePage(
         context=cost_query.context,
         finding=finding,

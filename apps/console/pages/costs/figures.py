@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from apps.console.kit.chart import Figure, figure_or_unknown
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
-from apps.console.pages.costs.question import CostQuery
+from apps.console.pages.costs.question import CostPlace, CostQuery
 from apps.console.pages.costs.sums import SummedDays, Sums, is_unobserved
 from apps.ledger.queries.cube.days import PeriodComparison
 from apps.show.amounts import change, gpu_hours, per_cent, points
@@ -20,21 +20,24 @@ NO_OTHER_WORDS: Mapping[str, str] = {}
 
 def cost_figures(
     cost_query: CostQuery,
+    place: CostPlace,
     summed: SummedDays,
     status: str,
-    rows: Callable[[str], str],
     *,
-    is_of_job: bool,
+    is_of_job: bool = False,
 ) -> tuple[Figure, ...]:
-    """At most four; `rows` gives the rows behind one, in an order. A job runs but once."""
-    sums = summed.whole
+    """At most four, which lead to the rows of the page in an order. A job runs but once."""
+    sums, currency = summed.whole, cost_query.currency
     if not sums.by_state:
         return ()
+    dearest = place.rows(cost_query, "-cost")
     moved = _change_of(summed, lambda day_sums: day_sums.not_worked)
+    idle_micros = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
+    idle_parts = largest_parts(idle_micros, currency) or "none of it idle"
     idle = Figure(
         "Idle or not held by a job",
-        short_amount(sums.not_worked, cost_query.currency),
-        _figure_note(summed, moved, _idle_parts(sums, cost_query)),
+        short_amount(sums.not_worked, currency),
+        _figure_note(summed, moved, "" if sums.total is None else idle_parts),
         status,
         change=moved,
         sparkline=spark(
@@ -43,15 +46,26 @@ def cost_figures(
             "Idle or not held by a job, day by day",
         ),
         tone="held_idle",
-        href=rows("-not_worked"),
+        href=place.rows(cost_query, place.by_idle),
     )
+    unknown = []
+    if sums.unpriced_milliseconds:
+        hours = gpu_hours(sums.unpriced_milliseconds)
+        unknown.append((f"{hours} GPU-hours", "without a price, and in no sum here"))
+    if sums.by_state.get("unobserved"):
+        amount = short_amount(sums.by_state["unobserved"], currency)
+        unknown.append((amount, "unobserved: no agent reported whether it was active"))
     return (
-        cost_figure(
-            "Cost", summed, cost_query.currency, status, rows("-cost"), is_of_job=is_of_job
-        ),
-        active_figure("cost", summed, status, rows("-bought")),
+        cost_figure("Cost", summed, currency, status, dearest, is_of_job=is_of_job),
+        active_figure("cost", summed, status, place.rows(cost_query, "-bought")),
         idle,
-        _unknown_figure(cost_query, sums, status, rows("-cost")),
+        unknown_figure(
+            unknown,
+            "all of it is priced and observed",
+            status,
+            dearest,
+            "Not priced or not observed",
+        ),
     )
 
 
@@ -159,25 +173,6 @@ def spark_of(
     ]
     first = unsettled[0] if unsettled else None
     return sparkline(values, provisional_from=first, words=words)
-
-
-def _idle_parts(sums: Sums, cost_query: CostQuery) -> str:
-    if sums.total is None:
-        return ""
-    idle_micros = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
-    return largest_parts(idle_micros, cost_query.currency) or "none of it idle"
-
-
-def _unknown_figure(cost_query: CostQuery, sums: Sums, status: str, href: str) -> Figure:
-    parts = []
-    if sums.unpriced_milliseconds:
-        hours = gpu_hours(sums.unpriced_milliseconds)
-        parts.append((f"{hours} GPU-hours", "without a price, and in no sum here"))
-    if sums.by_state.get("unobserved"):
-        amount = short_amount(sums.by_state["unobserved"], cost_query.currency)
-        parts.append((amount, "unobserved: no agent reported whether it was active"))
-    none = "all of it is priced and observed"
-    return unknown_figure(parts, none, status, href, "Not priced or not observed")
 
 
 def _change_of(summed: SummedDays, amount: Callable[[Sums], int | None]) -> str:

@@ -13,14 +13,9 @@ from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.details import Detail, DetailList
-from apps.console.pages.costs.drilldown import (
-    CostPlace,
-    cost_page,
-    empty_page,
-    meters_of,
-)
+from apps.console.pages.costs.drilldown import cost_page, empty_page, meters_of
 from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
-from apps.console.pages.costs.question import CostQuery, requested_cost_query
+from apps.console.pages.costs.question import CostPlace, CostQuery, requested_cost_query
 from apps.console.pages.costs.sums import states_less, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.console.pages.costs.teams import MOST_CSV_LINES, MOST_LINES, all_costs

@@ -185,6 +185,20 @@ class CostQuery:
         return EmptyState("Nothing to show", "No charge matches what was asked for.", tuple(steps))
 
 
+@dataclass(frozen=True, slots=True)
+class CostPlace:
+    """A page of costs: its name in addresses, what it is of, the table behind its figures and its order by idle cost."""
+
+    name: str
+    of: tuple[int, ...] = ()
+    table: str = ""
+    by_idle: str = "-not_worked"
+
+    def rows(self, cost_query: CostQuery, sort: str) -> str:
+        """The rows behind a figure, in the order that shows it."""
+        return f"{cost_query.href(self.name, *self.of, sort=sort)}#{self.table}"
+
+
 DEFAULTS = {"window": DEFAULT_PERIOD, "basis": "effective", "cost": "charged"}
 
 

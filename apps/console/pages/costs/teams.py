@@ -12,7 +12,6 @@ from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.drilldown import (
-    CostPlace,
     cost_page,
     day_chart,
     empty_page,
@@ -24,7 +23,7 @@ from apps.console.pages.costs.outlook import (
     outlook,
     team_tabs,
 )
-from apps.console.pages.costs.question import CostQuery, requested_cost_query
+from apps.console.pages.costs.question import CostPlace, CostQuery, requested_cost_query
 from apps.console.pages.costs.sums import state_key, sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.console.pages.costs.team_models import (

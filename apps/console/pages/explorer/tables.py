@@ -1,20 +1,25 @@
 """The tables of the Cost explorer: its groups, and what made a difference."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from django.utils.html import format_html
 
+from apps.accounts import queries as accounts
 from apps.console.kit.cells import GPU_HOURS, MONEY, RATIO, SIGNED_MONEY, TEXT, Locale, linked
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.costs.tables import strip_cell, unit_cost_cell
+from apps.console.pages.costs.question import CostQuery
+from apps.console.pages.costs.tables import NOTES, strip_cell, unit_cost_cell
+from apps.console.pages.explorer.links import narrowed_href, rows_href
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
-from apps.ledger.queries.cube import CubeAnswer, CubeRow, CubeSums, dimensions
+from apps.ledger.queries.cost_report import CostReport
+from apps.ledger.queries.cube import CubeRow, Key, dimensions
 from apps.show.amounts import share
 from apps.show.money import symbol
-from apps.show.words import STATES, STATUSES, StateWords, Word
+from apps.show.words import CAUSE_WORDS, STATES, STATUSES, StateWords, Word
 
 KEYED = frozenset({"state", "kind", "status", "purchase_option"})
 """Dimensions whose names are keys of the ledger, which a page shows as words."""
@@ -28,122 +33,92 @@ def keyed_words(dimension: str, text: str) -> str:
     return labels.get(text, plain)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupLinks:
-    """Functions of what a group is called along a dimension, where that narrows to, and where its rows are."""
-
-    name: Callable[[CubeRow, int], str]
-    narrowed: Callable[[CubeRow, int], str]
-    rows: Callable[[CubeRow], str]
-    note: Callable[[CubeRow, int], str]
-
-
-def explored_table(answer: CubeAnswer, links: GroupLinks, currency: str) -> Table[CubeRow]:
+def explored_table(report: CostReport, cost_query: CostQuery) -> Table[CubeRow]:
     """The groups, the dearest first; days, weeks and months in their order."""
-    known_dimensions = dimensions()
-    groups = [
-        _group_column(name, place, known_dimensions[name].label, links)
-        for place, name in enumerate(answer.question.group_by)
-    ]
-    is_compared = answer.question.against is not None
-    is_of_time = any(known_dimensions[name].is_time for name in answer.question.group_by)
-    of_today = ", ".join(answer.of_today)
+    dimension_by_name, names, currency = dimensions(), report.names, cost_query.currency
+    labels = [dimension_by_name[name].label for name in report.question.group_by]
+    is_compared = report.question.against is not None
+    is_of_time = any(dimension_by_name[name].is_time for name in report.question.group_by)
+    of_today = ", ".join(report.of_today)
+    # Several cells of a row lead there.
+    href_by_keys = cache(lambda keys: rows_href(cost_query, names, keys))
+
+    def href(row: CubeRow) -> str:
+        return href_by_keys(row.keys)
+
     return Table(
         name="groups",
-        title=f"By {' and '.join(_lowered_label(column.text) for column in groups)}",
+        title="By "
+        + " and ".join(label if label.startswith("GPU") else label.lower() for label in labels),
         noun=("group", "groups"),
         about="{said}; cost of each, by state of its GPU time; per GPU-hour is Cost ÷ GPU-hours",
         sort="sort",
         default_sort="" if is_of_time else "-cost",
         columns=(
-            *groups,
-            *_money_columns(links, currency, is_compared=is_compared),
-            *_time_columns(),
+            *(_group_column(report, cost_query, place, label) for place, label in enumerate(labels)),
+            Column("cost", "Cost", lambda row: row.sums.micros, MONEY, href=href),
+            Column(
+                "before_cost", "Before" if is_compared else "",
+                lambda row: row.before and row.before.micros, MONEY,
+            ),
+            Column(
+                "change", "Change" if is_compared else "", lambda row: row.change_micros, SIGNED_MONEY
+            ),
+            Column("bought", "By state", _active_part, csv="", shown=_strip_shown),
+            Column(
+                "state_waste_cost", "Idle or not held by a job",
+                lambda row: row.sums.not_worked_micros, MONEY, href=href,
+            ),
+            Column(
+                "gpu_hours", "GPU-hours", lambda row: row.sums.gpu_milliseconds, GPU_HOURS, href=href
+            ),
+            Column(
+                "before_gpu_hours", "",
+                lambda row: row.before and row.before.gpu_milliseconds, GPU_HOURS,
+            ),
+            Column(
+                "unit_cost", f"{symbol(currency).strip()} per GPU-hour", _unit_cost, MONEY, csv="",
+                shown=lambda row, _: unit_cost_cell(
+                    _unit_cost(row), currency, is_part=bool(row.sums.unpriced_milliseconds)
+                ),
+            ),
+            *TIME_COLUMNS,
             CURRENCY_COLUMN,
             Column("as_of_today", "", lambda _: of_today, TEXT),
         ),
-    )
+    )  # fmt: skip
 
 
-def _lowered_label(label: str) -> str:
-    return label if label.startswith("GPU") else label.lower()
+def _group_column(
+    report: CostReport, cost_query: CostQuery, place: int, label: str
+) -> Column[CubeRow]:
+    """Return the column of what a group is called along a dimension, with where that narrows to."""
+    names, name = report.names, report.question.group_by[place]
+    kinds: dict[Key, str] = {}
+    if name == "team":
+        kinds |= {team.id: team.kind for team in accounts.teams()}
 
-
-def _group_column(name: str, place: int, label: str, links: GroupLinks) -> Column[CubeRow]:
     def shown(row: CubeRow, _: Locale) -> str:
         if not row.keys:
             return "" if place else "Total"
-        text = links.name(row, place)
-        words = keyed_words(name, text)
-        note = links.note(row, place)
-        cell = linked(words, links.narrowed(row, place))
+        words = keyed_words(name, names.text(name, row.keys[place]))
+        cell = linked(words, narrowed_href(cost_query, names, row.keys, (place,)))
+        note = NOTES.get(kinds.get(row.values[place], ""), "")
         return format_html("{}<small>{}</small>", cell, note) if note else cell
 
-    return Column(name, label, lambda row: links.name(row, place), TEXT, shown=shown)
+    return Column(name, label, lambda row: names.text(name, row.keys[place]), TEXT, shown=shown)
 
 
-def _money_columns(
-    links: GroupLinks, currency: str, *, is_compared: bool
-) -> tuple[Column[CubeRow], ...]:
-    return (
-        Column("cost", "Cost", lambda row: row.sums.micros, MONEY, href=links.rows),
-        Column(
-            "before_cost", "Before" if is_compared else "", lambda row: _before_amount(row, "micros"), MONEY
-        ),
-        Column(
-            "change", "Change" if is_compared else "", lambda row: row.change_micros, SIGNED_MONEY
-        ),
-        Column("bought", "By state", lambda row: _active_part(row.sums), csv="", shown=_strip_shown),
-        Column(
-            "state_waste_cost", "Idle or not held by a job",
-            lambda row: row.sums.not_worked_micros, MONEY, href=links.rows,
-        ),
-        Column(
-            "gpu_hours", "GPU-hours", lambda row: row.sums.gpu_milliseconds, GPU_HOURS,
-            href=links.rows,
-        ),
-        _hours_column("before_gpu_hours", lambda row: _before_amount(row, "gpu_milliseconds")),
-        Column(
-            "unit_cost", f"{symbol(currency).strip()} per GPU-hour",
-            lambda row: _unit_cost(row.sums), MONEY, csv="",
-            shown=lambda row, _: unit_cost_cell(
-                _unit_cost(row.sums), currency, is_part=bool(row.sums.unpriced_milliseconds)
-            ),
-        ),
-    )  # fmt: skip
-
-
-def _time_columns() -> tuple[Column[CubeRow], ...]:
-    """Times that the file has, and the page leaves out."""
-    return (
-        _hours_column("active_gpu_hours", lambda row: row.sums.active_milliseconds),
-        _hours_column("held_gpu_hours", lambda row: row.sums.held_milliseconds),
-        _hours_column("observed_gpu_hours", lambda row: row.sums.observed_milliseconds),
-        _hours_column("core_hours", lambda row: row.sums.core_milliseconds),
-        _hours_column("unpriced_hours", lambda row: row.sums.unpriced_milliseconds),
-        Column("coverage", "", lambda row: share(
-            row.sums.observed_milliseconds, row.sums.held_milliseconds), RATIO),
-    )  # fmt: skip
-
-
-def _hours_column(key: str, value: Callable[[CubeRow], int | None]) -> Column[CubeRow]:
-    return Column(key, "", value, GPU_HOURS)
-
-
-def _before_amount(row: CubeRow, measure: str) -> int | None:
-    amount: int | None = None if row.before is None else getattr(row.before, measure)
-    return amount
-
-
-def _unit_cost(sums: CubeSums) -> int | None:
+def _unit_cost(row: CubeRow) -> int | None:
     """Micro-units for a GPU-hour; None without GPU time, or where cores are in the cost too."""
+    sums = row.sums
     if sums.micros is None or not sums.gpu_milliseconds or sums.core_milliseconds:
         return None
     return round(Fraction(sums.micros * HOUR_MS, sums.gpu_milliseconds))
 
 
-def _active_part(sums: CubeSums) -> Fraction | None:
-    return share(sums.of_states[State.ACTIVE] or 0, sums.micros)
+def _active_part(row: CubeRow) -> Fraction | None:
+    return share(row.sums.of_states[State.ACTIVE] or 0, row.sums.micros)
 
 
 def _strip_shown(row: CubeRow, _: Locale) -> str:
@@ -151,7 +126,19 @@ def _strip_shown(row: CubeRow, _: Locale) -> str:
         State(number).name.lower() if number else "other": micros
         for number, micros in enumerate(row.sums.of_states)
     }
-    return strip_cell(by_state, _active_part(row.sums))
+    return strip_cell(by_state, _active_part(row))
+
+
+TIME_COLUMNS: tuple[Column[CubeRow], ...] = (
+    Column("active_gpu_hours", "", lambda row: row.sums.active_milliseconds, GPU_HOURS),
+    Column("held_gpu_hours", "", lambda row: row.sums.held_milliseconds, GPU_HOURS),
+    Column("observed_gpu_hours", "", lambda row: row.sums.observed_milliseconds, GPU_HOURS),
+    Column("core_hours", "", lambda row: row.sums.core_milliseconds, GPU_HOURS),
+    Column("unpriced_hours", "", lambda row: row.sums.unpriced_milliseconds, GPU_HOURS),
+    Column("coverage", "", lambda row: share(
+        row.sums.observed_milliseconds, row.sums.held_milliseconds), RATIO),
+)  # fmt: skip
+"""Times that the file has, and the page leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +148,11 @@ class CauseRow:
     name: str
     explanation: str
     micros: int
+
+
+def cause_rows(causes: Mapping[str, int]) -> list[CauseRow]:
+    """Return the causes in words, in the order in which they are always told."""
+    return [CauseRow(*CAUSE_WORDS[name], causes[name]) for name in CAUSE_WORDS]
 
 
 CAUSES: Table[CauseRow] = Table(

@@ -8,17 +8,17 @@ from apps.console.kit.chart import DailyChart, DayRow
 from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.periods import days_between, until
 from apps.console.pages.annotations.marks import marked_chart
-from apps.console.pages.costs.question import CostQuery
+from apps.console.pages.costs.question import CostPlace, CostQuery
 from apps.console.pages.costs.sums import Sums, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.ledger.queries import States
-from apps.ledger.queries.windows import Window
 from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.money import rounded_amount
 from apps.show.time import short_day, weekday
 from apps.show.words import StateWords, basis_words
+from apps.workloads import queries as workloads
 
 NO_COST = Sums({}, {}, 0, 0)
 MOST_DAYS_BY_DAY = 100
@@ -26,70 +26,81 @@ DAYS_OF_WEEK = 7
 LOADED = {"loaded": " with shared idle", "direct": " without shared costs"}
 
 
-def chart_of_days(
+def day_chart(
     cost_query: CostQuery,
+    place: CostPlace,
     states_by_day: Mapping[date, States],
     days_csv: CsvFile,
-    on_days: Callable[[str], str],
-    wanted: AnnotationsWanted | None = None,
 ) -> DailyChart | None:
-    """From the first day with a charge to the last that has begun; None where no cost is known.
+    """Return the chart of what each day cost, by state, from the first with a charge to the last that has begun; None where no cost is known.
 
-    More than a hundred days are drawn by week, cut where the window begins. A day or week leads to
-    `on_days`, which is given its window. Days on which something `wanted` happened are marked.
+    More than a hundred days are drawn by week, cut where the window begins. A day or week leads to the same page of
+    that time.
     """
     sums = sums_of(state for states in states_by_day.values() for state in states)
     if sums.total is None:
         return None
-    all_days = days_between(
-        min(states_by_day), until(cost_query.question.window, cost_query.context.calendar.today)
-    )
-    step = 1 if len(all_days) <= MOST_DAYS_BY_DAY else DAYS_OF_WEEK
-    if step > 1:
-        states_by_day = _by_week(
-            states_by_day, all_days[0], cost_query.context.calendar.week_starts_on
-        )
+    window, calendar = cost_query.question.window, cost_query.context.calendar
+    all_days = days_between(min(states_by_day), until(window, calendar.today))
+    label: Callable[[date], str] = weekday
+    step, unit = 1, "day"
+    if len(all_days) > MOST_DAYS_BY_DAY:
+        step, unit, label = DAYS_OF_WEEK, "week", _week_label
+        states_by_day = _by_week(states_by_day, all_days[0], calendar.week_starts_on)
     sums_by_day = {day: sums_of(states) for day, states in states_by_day.items()}
     days = days_between(min(sums_by_day), all_days[-1] + timedelta(days=1))[::step]
     by_day = [sums_by_day.get(day, NO_COST) for day in days]
+    series: list[DailySeries] = []
+    rows: list[DayRow] = []
+    for state in sums.states:
+        amounts = [_state_amount(of_day, state) for of_day in by_day]
+        unsettled = tuple(of_day.provisional.get(state.key) for of_day in by_day)
+        settled = tuple(
+            None if amount is None else amount - (later or 0)
+            for amount, later in zip(amounts, unsettled, strict=True)
+        )
+        series.append(DailySeries(state, settled, unsettled))
+    # The state that the address asks for is no filter of every page.
+    state_param = cost_query.context.query.get("state", "")
+    for day, of_day in zip(days, by_day, strict=True):
+        end = day + timedelta(days=step)
+        span = f"{max(day, window.first_day)}/{min(end, window.end_day)}"
+        params = {"window": day.isoformat() if step == 1 else span, "state": state_param}
+        row = DayRow(
+            label=label(day),
+            micros=tuple(_state_amount(of_day, state) for state in sums.states),
+            total_micros=of_day.total,
+            is_provisional=bool(of_day.provisional_total),
+            href=cost_query.href(place.name, *place.of, **params) if of_day.by_state else "",
+        )
+        rows.append(row)
     basis = basis_words(str(cost_query.question.basis)).label.lower()
-    unit = "day" if step == 1 else "week"
     loaded = LOADED.get(str(cost_query.question.loading), "")
     chart = DailyChart(
         each=unit,
-        title=_chart_sentence(cost_query, days, by_day, sums, _label(step)),
+        title=_chart_sentence(cost_query, days, by_day, sums, label),
         unit=f"each {unit} by state of its GPU time, in {cost_query.currency}, {basis} cost{loaded}",
-        figure=daily_cost_by_state(
-            days,
-            [_series_of(state, by_day) for state in sums.states],
-            cost_query.currency,
-            step=step,
-        ),
+        figure=daily_cost_by_state(days, series, cost_query.currency, step=step),
         states=sums.states,
-        rows=tuple(
-            DayRow(
-                label=_label(step)(day),
-                micros=_state_amounts(of_day, sums.states),
-                total_micros=of_day.total,
-                is_provisional=bool(of_day.provisional_total),
-                href=on_days(_window_text(day, step, cost_query.question.window))
-                if of_day.by_state
-                else "",
-            )
-            for day, of_day in zip(days, by_day, strict=True)
+        rows=tuple(rows),
+        total=DayRow(
+            "Total", tuple(_state_amount(sums, state) for state in sums.states), sums.total
         ),
-        total=DayRow("Total", _state_amounts(sums, sums.states), sums.total),
         csv=days_csv,
         has_provisional=any(of_day.provisional_total for of_day in by_day),
     )
-    return marked_chart(chart, cost_query.context, wanted or _annotations_wanted(cost_query))
+    return marked_chart(chart, cost_query.context, _annotations_wanted(cost_query, place))
 
 
-def _annotations_wanted(cost_query: CostQuery) -> AnnotationsWanted:
-    """Return which annotations are of the teams that are asked about, or of all that the viewer sees."""
-    teams = cost_query.question.filters.get("team", frozenset())
-    of_teams = frozenset(key for key in teams if isinstance(key, int))
-    return AnnotationsWanted(cost_query.question.window, of_teams or None)
+def _annotations_wanted(cost_query: CostQuery, place: CostPlace) -> AnnotationsWanted:
+    """Return which annotations are of the page's own workload or team, of the teams that are asked about, or of all that the viewer sees."""
+    window = cost_query.question.window
+    if place.workload_id is not None:
+        team_id = workloads.workloads()[place.workload_id].team_id
+        return AnnotationsWanted(window, frozenset({team_id}), place.workload_id)
+    keys = place.team_ids or cost_query.question.filters.get("team", frozenset())
+    team_ids = frozenset(key for key in keys if isinstance(key, int))
+    return AnnotationsWanted(window, team_ids or None)
 
 
 def days_file(
@@ -104,20 +115,6 @@ def days_file(
             CostRow((day.isoformat(),), sums_of(states)) for day, states in states_by_day().items()
         ],
     )
-
-
-def _series_of(state: StateWords, by_day: Sequence[Sums]) -> DailySeries:
-    micros = [_state_amount(of_day, state) for of_day in by_day]
-    provisional = [of_day.provisional.get(state.key) for of_day in by_day]
-    settled = [
-        None if amount is None else amount - (later or 0)
-        for amount, later in zip(micros, provisional, strict=True)
-    ]
-    return DailySeries(state, tuple(settled), tuple(provisional))
-
-
-def _state_amounts(of_day: Sums, states: Sequence[StateWords]) -> tuple[int | None, ...]:
-    return tuple(_state_amount(of_day, state) for state in states)
 
 
 def _state_amount(of_day: Sums, state: StateWords) -> int | None:
@@ -135,18 +132,6 @@ def _by_week(
         week = day - timedelta(days=(day - begins).days % DAYS_OF_WEEK)
         weeks[week] = (*weeks.get(week, ()), *states)
     return weeks
-
-
-def _window_text(first: date, step: int, window: Window) -> str:
-    """A day, or what of a week is within the window."""
-    if step == 1:
-        return first.isoformat()
-    end = first + timedelta(days=step)
-    return f"{max(first, window.first_day)}/{min(end, window.end_day)}"
-
-
-def _label(step: int) -> Callable[[date], str]:
-    return weekday if step == 1 else _week_label
 
 
 def _week_label(first: date) -> str:

@@ -1,35 +1,28 @@
 """Parts that pages below the explorer have in common: title, figures, days, tables and what they rest on."""
 
-from collections.abc import Callable, Collection, Mapping
-from datetime import date
+from collections.abc import Callable, Collection
 from typing import Any, TypedDict, Unpack
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.console.kit.chart import DailyChart, FigureRow
+from apps.console.kit.chart import FigureRow
 from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.table import TableSection
-from apps.console.pages.costs.days import chart_of_days
+from apps.console.pages.costs.days import day_chart
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import CostPlace, CostQuery
 from apps.console.pages.costs.sums import summed_days
 from apps.console.pages.costs.words import under_words
 from apps.console.pages.meters import Metered, meter_section
 from apps.economics.gpu_meters import meters_together
-from apps.ledger.queries import States
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.days import Daily
 from apps.ledger.queries.cube.states import DataQuality, data_quality
 from apps.ledger.queries.gpu_meters import meters_by
-from apps.review.queries.annotations import AnnotationsWanted
-from apps.workloads import queries as workloads
-
-OF_A_WORKLOAD = "costs-workload"
-OF_A_TEAM = frozenset({"costs-team", "costs-no-job"})
 
 
 class PageParts(TypedDict, total=False):
@@ -95,32 +88,6 @@ def empty_page(
     )
 
 
-def day_chart(
-    cost_query: CostQuery, place: CostPlace, days: Mapping[date, States], days_csv: CsvFile
-) -> DailyChart | None:
-    """Return the chart of what each day or week cost, by state; it leads to the same page of that time."""
-    state = {"state": cost_query.context.query.get("state", "")}
-    return chart_of_days(
-        cost_query,
-        days,
-        days_csv,
-        lambda days: cost_query.href(place.name, *place.of, window=days, **state),
-        _annotations_of_place(cost_query, place),
-    )
-
-
-def _annotations_of_place(cost_query: CostQuery, place: CostPlace) -> AnnotationsWanted | None:
-    """Return which annotations are of the page's own team or workload; None where it is of neither."""
-    window = cost_query.question.window
-    if place.name in OF_A_TEAM:
-        return AnnotationsWanted(window, frozenset(place.of))
-    if place.name == OF_A_WORKLOAD:
-        (workload_id,) = place.of
-        team_id = workloads.workloads()[workload_id].team_id
-        return AnnotationsWanted(window, frozenset({team_id}), workload_id)
-    return None
-
-
 def meters_of(
     cost_query: CostQuery,
     question: CubeQuestion,
@@ -144,8 +111,8 @@ def meters_of(
 def export_link(cost_query: CostQuery, place: CostPlace | None = None) -> Link:
     """The form for a file of every row behind the page, filled in as far as it goes."""
     team_ids = {*cost_query.question.filters.get("team", frozenset())}
-    if place is not None and place.name in OF_A_TEAM:
-        team_ids = {*place.of}
+    if place is not None and place.team_ids:
+        team_ids = {*place.team_ids}
     names = [team.name for team in cost_query.teams.values() if team.id in team_ids]
     params = {
         "window": cost_query.texts["window"],

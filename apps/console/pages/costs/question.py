@@ -194,6 +194,16 @@ class CostPlace:
     table: str = ""
     by_idle: str = "-not_worked"
 
+    @property
+    def team_ids(self) -> frozenset[int]:
+        """The team that the page is of; empty where it is of none."""
+        return frozenset(self.of) if self.name in ("costs-team", "costs-no-job") else frozenset()
+
+    @property
+    def workload_id(self) -> int | None:
+        """The workload that the page is of."""
+        return self.of[0] if self.name == "costs-workload" else None
+
     def rows(self, cost_query: CostQuery, sort: str) -> str:
         """The rows behind a figure, in the order that shows it."""
         return f"{cost_query.href(self.name, *self.of, sort=sort)}#{self.table}"

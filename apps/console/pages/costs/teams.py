@@ -10,10 +10,9 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
-from apps.console.pages.costs.days import days_file
+from apps.console.pages.costs.days import day_chart, days_file
 from apps.console.pages.costs.drilldown import (
     cost_page,
-    day_chart,
     empty_page,
     export_link,
     meters_of,

@@ -15,8 +15,8 @@ from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.periods import DEFAULT_PERIOD, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import TableSection
-from apps.console.pages.costs.days import days_file
-from apps.console.pages.costs.drilldown import day_chart, export_link
+from apps.console.pages.costs.days import day_chart, days_file
+from apps.console.pages.costs.drilldown import export_link
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import CostPlace, CostQuery, parameters_of
 from apps.console.pages.costs.sums import Sums, summed_days, sums_of
@@ -64,7 +64,16 @@ PLACE = CostPlace("costs", table="groups", by_idle="-state_waste_cost")
 @shown(EVERYONE, "costs")
 def explorer(context: Context) -> ConsolePage | HttpResponse:
     """The groups of the question, their days, and what made the difference."""
-    cost_query = _explored_costs(context)
+    cost_query = CostQuery(
+        context,
+        read_question(
+            parameters_of(context.query),
+            viewer=context.viewer,
+            organisation=context.organisation,
+            calendar=context.calendar,
+            defaults=DEFAULTS,
+        ),
+    )
     question = cost_query.question
     files = {file.table: file for file in _files_of(cost_query)}
     if context.csv_table is not None:
@@ -78,7 +87,7 @@ def explorer(context: Context) -> ConsolePage | HttpResponse:
     figures = cost_figures(cost_query, PLACE, summed, status)
     is_drawn = (question.window.end_day - question.window.first_day).days <= MOST_DAYS_DRAWN
     # REST groups by nothing unless it is told to.
-    rest = {**cost_query.asked.with_texts(), "group_by": cost_query.texts["group_by"]}
+    rest_params = {**cost_query.asked.with_texts(), "group_by": cost_query.texts["group_by"]}
     return ConsolePage(
         context=context,
         filters=_filter_bar(cost_query),
@@ -96,7 +105,7 @@ def explorer(context: Context) -> ConsolePage | HttpResponse:
                 total=report.total,
                 csv=files["groups"],
                 states=summed.whole.states,
-                links=(Link("REST", f"{reverse('explore-costs')}?{urlencode(rest)}"),),
+                links=(Link("REST", f"{reverse('explore-costs')}?{urlencode(rest_params)}"),),
             ),
             _team_meters(cost_query, report),
         ),
@@ -138,19 +147,6 @@ def _files_of(cost_query: CostQuery) -> Iterator[CsvFile]:
     )
     yield days_file(
         cost_query, "costs by day", lambda: costs_by_day(question.whole, context.at).days
-    )
-
-
-def _explored_costs(context: Context) -> CostQuery:
-    return CostQuery(
-        context,
-        read_question(
-            parameters_of(context.query),
-            viewer=context.viewer,
-            organisation=context.organisation,
-            calendar=context.calendar,
-            defaults=DEFAULTS,
-        ),
     )
 
 
@@ -289,7 +285,7 @@ def _filter_bar(cost_query: CostQuery) -> tuple[Filter, ...]:
     for name in (*LISTED, *unlisted):
         text = texts.get(name, "")
         names = sorted(named_keys(name, viewer) or ())[:MOST_CHOICES] if name in LISTED else []
-        choices = {"": "All", **{filter_word(name_): keyed_words(name, name_) for name_ in names}}
+        choices = {"": "All", **{filter_word(value): keyed_words(name, value) for value in names}}
         if text and text not in choices:
             choices[text] = describe_names(text)
         if len(choices) > 2 or text:

@@ -14,7 +14,7 @@ from apps.console.kit.page import ConsolePage, Include, SideBySide, files_page, 
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.costs.days import chart_of_days
+from apps.console.pages.costs.days import day_chart
 from apps.console.pages.costs.figures import (
     active_figure,
     against_words,
@@ -24,7 +24,7 @@ from apps.console.pages.costs.figures import (
     together,
     unknown_figure,
 )
-from apps.console.pages.costs.question import CostQuery, requested_charged_cost_query
+from apps.console.pages.costs.question import CostPlace, CostQuery, requested_charged_cost_query
 from apps.console.pages.costs.sums import SummedDays, Sums, summed_days, sums_of
 from apps.console.pages.costs.tables import (
     CHANGE_COLUMNS,
@@ -70,12 +70,7 @@ def overview(context: Context) -> ConsolePage:
     sums = summed.whole
     waste = waste_of_window(cost_query.question, facts.daily.against)
     status, page_notices = least_sure(facts.known.statuses), notices(cost_query, facts)
-    chart = chart_of_days(
-        cost_query,
-        facts.daily.days,
-        days_csv,
-        lambda days: cost_query.href("overview", window=days),
-    )
+    chart = day_chart(cost_query, CostPlace("overview"), facts.daily.days, days_csv)
     aloud = Include("overview/_not_known.html", page_notices) if page_notices else None
     return ConsolePage(
         context=context,

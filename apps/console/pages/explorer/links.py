@@ -1,5 +1,6 @@
 """Where a group of the explorer leads: to a page, or to a closer question."""
 
+from collections.abc import Collection
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
@@ -21,23 +22,37 @@ NEXT = {"team": "workload", "workload": "job", "cluster": "pool", "provider": "p
 GroupKeys = tuple[CubeKey, ...]
 
 
-def rows_href(cost_query: CostQuery, names: CubeNames, keys: GroupKeys) -> str:
-    """Return the address of a page of the rows behind a group, else of the group by itself."""
+def group_href(
+    cost_query: CostQuery, names: CubeNames, keys: GroupKeys, places: Collection[int]
+) -> str:
+    """Return the address of a group's own page, about as much of it as can be said there, else of a narrower question.
+
+    Of some of its places only the question is narrowed; nothing leads to the total.
+    """
     if not keys:
         return ""
-    for name, key in zip(cost_query.question.group_by, keys, strict=True):
-        if page := _page_href(cost_query, name, key.value):
-            return page
-    return narrowed_href(cost_query, names, keys, tuple(range(len(keys))))
+    group_by = cost_query.question.group_by
+    pages = [
+        (PAGES[name], key.value)
+        for name, key in zip(group_by, keys, strict=True)
+        if name in PAGES and isinstance(key.value, int)
+    ]
+    if not pages or len(places) < len(group_by):
+        return _narrowed_href(cost_query, names, keys, places)
+    page, number = pages[0]
+    if page not in KEPT:
+        params = urlencode({"window": cost_query.texts["window"]})
+        return f"{reverse(page, args=[number])}?{params}"
+    filters = [word for word in dimensions() if word != "pool" and not word.startswith("tag.")]
+    cleared = {**dict.fromkeys(filters, ""), "group_by": "team"}
+    return cost_query.href(page, number, **cleared)
 
 
-def narrowed_href(
-    cost_query: CostQuery, names: CubeNames, keys: GroupKeys, places: tuple[int, ...]
+def _narrowed_href(
+    cost_query: CostQuery, names: CubeNames, keys: GroupKeys, places: Collection[int]
 ) -> str:
-    """Return the address of the same question about these groups alone, grouped by what is below them."""
+    """Return the address of the same question about these keys alone, grouped by what is left or below; empty where it cannot be asked."""
     group_by, window = cost_query.question.group_by, cost_query.question.window
-    if len(group_by) == 1 and (page := _page_href(cost_query, group_by[0], keys[0].value)):
-        return page
     changes: dict[str, str] = {}
     for place in places:
         name, key = group_by[place], keys[place]
@@ -56,19 +71,8 @@ def narrowed_href(
         else:
             return ""
     left = [name for place, name in enumerate(group_by) if place not in places]
-    below = NEXT.get(group_by[places[0]], "team")
+    below = NEXT.get(group_by[min(places)], "team")
     if below in cost_query.question.filters:
         below = "pool"
     changes["group_by"] = ",".join(left) or below
     return cost_query.href("costs", **changes)
-
-
-def _page_href(cost_query: CostQuery, name: str, key: object) -> str:
-    """Return the address of a group's own page, about as much of it as can be said there."""
-    if name not in PAGES or not isinstance(key, int):
-        return ""
-    if PAGES[name] not in KEPT:
-        window = urlencode({"window": cost_query.texts["window"]})
-        return f"{reverse(PAGES[name], args=[key])}?{window}"
-    cleared = {word: "" for word in dimensions() if word != "pool" and not word.startswith("tag.")}
-    return cost_query.href(PAGES[name], key, **{**cleared, "group_by": "team"})

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 
 from django.utils.html import format_html
@@ -11,9 +10,9 @@ from apps.accounts import queries as accounts
 from apps.console.kit.cells import GPU_HOURS, MONEY, RATIO, SIGNED_MONEY, TEXT, Locale, linked
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.costs.question import CostQuery
+from apps.console.pages.costs.sums import state_key
 from apps.console.pages.costs.tables import NOTES, strip_cell, unit_cost_cell
-from apps.console.pages.explorer.links import narrowed_href, rows_href
-from apps.economics.hours import HOUR_MS
+from apps.console.pages.explorer.links import group_href
 from apps.economics.states import State
 from apps.ledger.queries.cost_report import CostReport
 from apps.ledger.queries.cube import CubeRow, Key, dimensions
@@ -23,6 +22,8 @@ from apps.show.words import CAUSE_WORDS, STATES, STATUSES, StateWords, Word
 
 KEYED = frozenset({"state", "kind", "status", "purchase_option"})
 """Dimensions whose names are keys of the ledger, which a page shows as words."""
+STATE_KEYS = [state_key(State(number) if number else None) for number in range(len(State) + 1)]
+"""In the order of `CubeSums.of_states`."""
 WORDS: Mapping[str, Sequence[StateWords | Word]] = {"state": STATES, "status": STATUSES}
 
 
@@ -35,17 +36,14 @@ def keyed_words(dimension: str, text: str) -> str:
 
 def explored_table(report: CostReport, cost_query: CostQuery) -> Table[CubeRow]:
     """The groups, the dearest first; days, weeks and months in their order."""
-    dimension_by_name, names, currency = dimensions(), report.names, cost_query.currency
-    labels = [dimension_by_name[name].label for name in report.question.group_by]
+    group_by, dimension_by_name = report.question.group_by, dimensions()
+    names, currency = report.names, cost_query.currency
+    labels = [dimension_by_name[name].label for name in group_by]
     is_compared = report.question.against is not None
-    is_of_time = any(dimension_by_name[name].is_time for name in report.question.group_by)
+    is_of_time = any(dimension_by_name[name].is_time for name in group_by)
     of_today = ", ".join(report.of_today)
     # Several cells of a row lead there.
-    href_by_keys = cache(lambda keys: rows_href(cost_query, names, keys))
-
-    def href(row: CubeRow) -> str:
-        return href_by_keys(row.keys)
-
+    href_by_keys = cache(lambda keys: group_href(cost_query, names, keys, range(len(keys))))
     return Table(
         name="groups",
         title="By "
@@ -56,7 +54,10 @@ def explored_table(report: CostReport, cost_query: CostQuery) -> Table[CubeRow]:
         default_sort="" if is_of_time else "-cost",
         columns=(
             *(_group_column(report, cost_query, place, label) for place, label in enumerate(labels)),
-            Column("cost", "Cost", lambda row: row.sums.micros, MONEY, href=href),
+            Column(
+                "cost", "Cost", lambda row: row.sums.micros, MONEY,
+                href=lambda row: href_by_keys(row.keys),
+            ),
             Column(
                 "before_cost", "Before" if is_compared else "",
                 lambda row: row.before and row.before.micros, MONEY,
@@ -64,22 +65,31 @@ def explored_table(report: CostReport, cost_query: CostQuery) -> Table[CubeRow]:
             Column(
                 "change", "Change" if is_compared else "", lambda row: row.change_micros, SIGNED_MONEY
             ),
-            Column("bought", "By state", _active_part, csv="", shown=_strip_shown),
             Column(
-                "state_waste_cost", "Idle or not held by a job",
-                lambda row: row.sums.not_worked_micros, MONEY, href=href,
+                "bought", "By state", lambda row: row.sums.active_ratio, csv="",
+                shown=lambda row, _: strip_cell(
+                    dict(zip(STATE_KEYS, row.sums.of_states, strict=True)), row.sums.active_ratio
+                ),
             ),
             Column(
-                "gpu_hours", "GPU-hours", lambda row: row.sums.gpu_milliseconds, GPU_HOURS, href=href
+                "state_waste_cost", "Idle or not held by a job",
+                lambda row: row.sums.not_worked_micros, MONEY,
+                href=lambda row: href_by_keys(row.keys),
+            ),
+            Column(
+                "gpu_hours", "GPU-hours", lambda row: row.sums.gpu_milliseconds, GPU_HOURS,
+                href=lambda row: href_by_keys(row.keys),
             ),
             Column(
                 "before_gpu_hours", "",
                 lambda row: row.before and row.before.gpu_milliseconds, GPU_HOURS,
             ),
             Column(
-                "unit_cost", f"{symbol(currency).strip()} per GPU-hour", _unit_cost, MONEY, csv="",
+                "unit_cost", f"{symbol(currency).strip()} per GPU-hour",
+                lambda row: row.sums.gpu_hour_micros, MONEY, csv="",
                 shown=lambda row, _: unit_cost_cell(
-                    _unit_cost(row), currency, is_part=bool(row.sums.unpriced_milliseconds)
+                    row.sums.gpu_hour_micros, currency,
+                    is_part=bool(row.sums.unpriced_milliseconds),
                 ),
             ),
             *TIME_COLUMNS,
@@ -102,31 +112,11 @@ def _group_column(
         if not row.keys:
             return "" if place else "Total"
         words = keyed_words(name, names.text(name, row.keys[place]))
-        cell = linked(words, narrowed_href(cost_query, names, row.keys, (place,)))
+        cell = linked(words, group_href(cost_query, names, row.keys, (place,)))
         note = NOTES.get(kinds.get(row.values[place], ""), "")
         return format_html("{}<small>{}</small>", cell, note) if note else cell
 
     return Column(name, label, lambda row: names.text(name, row.keys[place]), TEXT, shown=shown)
-
-
-def _unit_cost(row: CubeRow) -> int | None:
-    """Micro-units for a GPU-hour; None without GPU time, or where cores are in the cost too."""
-    sums = row.sums
-    if sums.micros is None or not sums.gpu_milliseconds or sums.core_milliseconds:
-        return None
-    return round(Fraction(sums.micros * HOUR_MS, sums.gpu_milliseconds))
-
-
-def _active_part(row: CubeRow) -> Fraction | None:
-    return share(row.sums.of_states[State.ACTIVE] or 0, row.sums.micros)
-
-
-def _strip_shown(row: CubeRow, _: Locale) -> str:
-    by_state = {
-        State(number).name.lower() if number else "other": micros
-        for number, micros in enumerate(row.sums.of_states)
-    }
-    return strip_cell(by_state, _active_part(row))
 
 
 TIME_COLUMNS: tuple[Column[CubeRow], ...] = (

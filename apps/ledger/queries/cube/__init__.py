@@ -8,7 +8,6 @@ from apps.ledger.queries.cube.names import (
     filter_word,
     named_keys,
     names_of,
-    names_of_keys,
 )
 from apps.ledger.queries.cube.posted import PostedApart, posted_apart
 from apps.ledger.queries.cube.question import (
@@ -21,7 +20,7 @@ from apps.ledger.queries.cube.question import (
     WindowTooLong,
     refuse_unanswerable,
 )
-from apps.ledger.queries.cube.reading import CostQuestion, parameters, read_question
+from apps.ledger.queries.cube.reading import CostQuestion, read_question
 from apps.ledger.queries.cube.sources import Source, add_source
 from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey, CubeRow, CubeSums, explore
 from apps.ledger.queries.cube.variance import CostVariance, variance_of, variances_by_team

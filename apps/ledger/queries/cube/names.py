@@ -1,6 +1,6 @@
 """The names of the keys of the cube, and which keys a name stands for."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from urllib.parse import unquote
@@ -72,8 +72,10 @@ def names_of(answer: CubeAnswer) -> CubeNames:
     """The names of every key in an answer, each table read once and only where it is asked for."""
     names_by_dimension: dict[str, Mapping[Key, str]] = {}
     for place, name in enumerate(answer.question.group_by):
-        keys = {row.keys[place].value for row in answer.rows} - {None}
-        names_by_dimension[name] = names_of_keys(name, keys)
+        # Keys that are words are their own names.
+        keys = {row.keys[place].value for row in answer.rows}
+        ids = [key for key in keys if isinstance(key, int)]
+        names_by_dimension[name] = dict(NAMES[name](ids).items()) if ids else {}
     split = "workload" if answer.question.splits_workload else ""
     return CubeNames(names_by_dimension, answer.others, dimensions(), split)
 
@@ -158,12 +160,6 @@ def _job_id(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 0 < int(text[:20]) <= LARGEST_ID:
         raise KeyNotKnown("job", f"{text!r} is no job's number")
     return int(text)
-
-
-def names_of_keys(dimension: str, keys: Iterable[Key]) -> Mapping[Key, str]:
-    """Return the names of ids of a dimension; nothing of keys that are words themselves."""
-    ids = [key for key in keys if isinstance(key, int)]
-    return dict(NAMES[dimension](ids).items()) if ids else {}
 
 
 def _workload_names(_: Collection[int]) -> dict[int, str]:

@@ -52,14 +52,6 @@ class CostQuestion:
         return {name: text for name, text in texts.items() if text != self.defaults.get(name, "")}
 
 
-def parameters() -> list[str]:
-    """Every parameter that a question may have."""
-    return [
-        *DEFAULTS,
-        *(dimension.name for dimension in dimensions().values() if dimension.is_filter),
-    ]
-
-
 def read_question(
     params: Mapping[str, Sequence[str]],
     *,
@@ -72,12 +64,13 @@ def read_question(
     """The question, as this viewer may ask it; what is not understood is left out and told.
 
     `params` has the values of each parameter, each perhaps several by comma. Parameters that are
-    none of `parameters` are not looked at. With `filters` the question is about windows of any
+    none of DEFAULTS and no dimension are not looked at. With `filters` the question is about windows of any
     length, by these dimensions and nothing else.
     """
     texts: dict[str, str] = {}
     problems: dict[str, str] = {}
-    for name in parameters() if filters is None else [*defaults, *filters]:
+    filter_names = [name for name, dimension in dimensions().items() if dimension.is_filter]
+    for name in [*DEFAULTS, *filter_names] if filters is None else [*defaults, *filters]:
         parts = [part.strip() for value in params.get(name, ()) for part in value.split(",")]
         if any(parts):
             texts[name] = ",".join(filter(None, parts))
@@ -95,9 +88,7 @@ def read_question(
     window = read("window", lambda text: window_of(text, calendar))
     window, against = read("compare", lambda text: _compared_windows(text, window, calendar))
     keys_by_dimension = {
-        name: read(name, partial(_keys_of, name, viewer))
-        for name, dimension in dimensions().items()
-        if dimension.is_filter and name in texts
+        name: read(name, partial(_keys_of, name, viewer)) for name in filter_names if name in texts
     }
     groups = read(
         "group_by",

@@ -1,13 +1,16 @@
 """Sums of costs that the cube answers, by up to two dimensions, for one period or two."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from fractions import Fraction
 from typing import Any, LiteralString, NamedTuple
 
 from psycopg import sql
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.money import sum_of_known
+from apps.economics.states import State
 from apps.ledger.queries.cube.dimensions import dimensions
 from apps.ledger.queries.cube.question import (
     CubeQuestion,
@@ -15,14 +18,9 @@ from apps.ledger.queries.cube.question import (
     refuse_unanswerable,
     source_of,
 )
-from apps.ledger.queries.cube.subqueries import (
-    key_names,
-    leg_keys,
-    legs_of,
-    numbers_of,
-    parameters_of,
-)
+from apps.ledger.queries.cube.subqueries import leg_keys, legs_of, numbers_of, parameters_of
 from apps.ledger.queries.tables import rows
+from apps.show.amounts import share
 
 
 class CubeSums(NamedTuple):
@@ -53,6 +51,18 @@ class CubeSums(NamedTuple):
     def is_nothing(self) -> bool:
         """Whether there is neither money nor time in it."""
         return not (self.micros or self.gpu_milliseconds or self.core_milliseconds)
+
+    @property
+    def active_ratio(self) -> Fraction | None:
+        """The part of the cost in which a kernel was resident; None where nothing is known or charged."""
+        return share(self.of_states[State.ACTIVE] or 0, self.micros)
+
+    @property
+    def gpu_hour_micros(self) -> int | None:
+        """The cost of a GPU-hour; None without GPU time, or where cores are in the cost too."""
+        if self.micros is None or not self.gpu_milliseconds or self.core_milliseconds:
+            return None
+        return round(Fraction(self.micros * HOUR_MS, self.gpu_milliseconds))
 
 
 ABSENT = CubeSums(micros=0, not_worked_micros=0)
@@ -115,13 +125,14 @@ def explore(question: CubeQuestion) -> CubeAnswer:
     sums: dict[tuple[CubeKey, ...], dict[bool, CubeSums]] = {}
     parts: dict[bool, list[CubeSums]] = {True: [], False: []}
     others: dict[str, int] = {}
-    for row in rows(_group_statement(question), parameters_of(question)):
+    is_of_part = any(source_of(question, window).is_part for window in question.periods)
+    for row in rows(_group_statement(question, is_of_part=is_of_part), parameters_of(question)):
         values, are_others, counts = row[:width], row[width : 2 * width], row[2 * width : 3 * width]
         is_now, measures = row[3 * width], row[3 * width + 1 :]
         keys = tuple(map(CubeKey, values, are_others))
         if not is_now:
             keys = _aligned_keys(question, keys)
-        group_sums = _sums_named(measures[:8], measures[8:])
+        group_sums = CubeSums(*measures[:8])._replace(of_states=tuple(measures[8:]))
         sums.setdefault(keys, {})[is_now] = group_sums
         parts[is_now].append(group_sums)
         other_counts = zip(question.group_by, are_others, counts, strict=True)
@@ -132,7 +143,6 @@ def explore(question: CubeQuestion) -> CubeAnswer:
         for keys, of_key in sums.items()
     ]
     # Where a part is all there is, nothing is left of the whole.
-    is_of_part = _is_of_part(question)
     shown_rows = [row for row in answered if not (is_of_part and row.is_nothing)]
     # By value; what has none, and the others, last.
     shown_rows.sort(
@@ -149,21 +159,12 @@ def _total(parts: Collection[CubeSums]) -> CubeSums:
     """The measures of all of them together: what is known of any is."""
     if not parts:
         return CubeSums()
-    measures = [
+    measures: list[Any] = [
         sum_of_known(measure) for measure in zip(*(part[:8] for part in parts), strict=True)
     ]
     by_state = zip(*(part.of_states for part in parts), strict=True)
-    return _sums_named(measures, [sum_of_known(state) for state in by_state])
-
-
-def _sums_named(measures: Sequence[int | None], states: Sequence[int | None]) -> CubeSums:
-    """Return the sums of measures in the order of their names, and of the cost by state."""
-    named: dict[str, Any] = dict(zip(CubeSums._fields, measures, strict=False))
-    return CubeSums(**named, of_states=tuple(states))
-
-
-def _is_of_part(question: CubeQuestion) -> bool:
-    return any(source_of(question, window).is_part for window in question.periods)
+    of_states = tuple(sum_of_known(state) for state in by_state)
+    return CubeSums(*measures)._replace(of_states=of_states)
 
 
 def _aligned_keys(question: CubeQuestion, keys: tuple[CubeKey, ...]) -> tuple[CubeKey, ...]:
@@ -193,7 +194,7 @@ REST: LiteralString = """
          THEN sum(micros)::int8 END
 """
 CELLS: LiteralString = """
-SELECT {keys} is_now, state, is_core, micros IS NULL AS is_unknown, micros, ms,
+SELECT leg.*, micros IS NULL AS is_unknown,
        NOT is_core AND state = ANY(%(held)s) AND flags & %(not_held)s = 0 AS is_held,
        CASE WHEN micros IS NULL THEN ms ELSE 0 END AS unpriced_ms
 FROM ({legs}) AS leg
@@ -234,7 +235,7 @@ OF_STATES = sql.SQL(", ").join(
 )
 
 
-def _group_statement(question: CubeQuestion) -> sql.Composed:
+def _group_statement(question: CubeQuestion, *, is_of_part: bool) -> sql.Composed:
     """Every group of both periods; of long dimensions the dearest now, and the others as one.
 
     Columns: each key, whether it is the others, and how many these are; is_now; the measures.
@@ -259,12 +260,10 @@ def _group_statement(question: CubeQuestion) -> sql.Composed:
         )
     columns = [*shown, *others, *counts, sql.SQL("is_now")]
     return sql.SQL(GROUPS).format(
-        cells=sql.SQL(CELLS).format(
-            keys=key_names(question), legs=legs_of(question, "state", "flags", "is_core")
-        ),
+        cells=sql.SQL(CELLS).format(legs=legs_of(question, "state", "flags", "is_core")),
         ranked=sql.SQL("").join(ranked),
         columns=sql.SQL(", ").join(columns),
-        micros=sql.SQL(REST if _is_of_part(question) else "sum(micros)::int8"),
+        micros=sql.SQL(REST if is_of_part else "sum(micros)::int8"),
         of_states=OF_STATES,
         joins=sql.SQL("").join(joins),
         numbers=numbers_of(columns),

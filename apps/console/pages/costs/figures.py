@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from fractions import Fraction
 
 from apps.console.kit.chart import Figure, figure_or_unknown
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
@@ -40,9 +39,9 @@ def cost_figures(
         _figure_note(summed, moved, "" if sums.total is None else idle_parts),
         status,
         change=moved,
-        sparkline=spark(
+        sparkline=spark_of(
             summed.days,
-            lambda day_sums: day_sums.not_worked,
+            [day_sums.not_worked for day_sums in summed.days.values()],
             "Idle or not held by a job, day by day",
         ),
         tone="held_idle",
@@ -90,7 +89,11 @@ def cost_figure(
         together([without, _figure_note(summed, moved, provisional)]),
         status,
         change=moved,
-        sparkline=spark(summed.days, lambda day_sums: day_sums.total, f"{title}, day by day"),
+        sparkline=spark_of(
+            summed.days,
+            [day_sums.total for day_sums in summed.days.values()],
+            f"{title}, day by day",
+        ),
         href=href,
     )
 
@@ -110,9 +113,12 @@ def active_figure(of: str, summed: SummedDays, status: str, href: str) -> Figure
         _figure_note(summed, moved, "of what was charged a kernel was resident"),
         status,
         change=moved,
-        sparkline=spark(
+        sparkline=spark_of(
             summed.days,
-            lambda day_sums: _as_float(day_sums.worked_ratio),
+            [
+                None if day_sums.worked_ratio is None else float(day_sums.worked_ratio)
+                for day_sums in summed.days.values()
+            ],
             "Share that was active, day by day",
         ),
         href=href,
@@ -157,17 +163,10 @@ def against_words(against: PeriodComparison | None) -> str:
     return f"on {compared_span_label(against.before, against.now)}" if against else ""
 
 
-def spark(
-    days: Mapping[date, Sums], value: Callable[[Sums], float | int | None], words: str
-) -> Sparkline | None:
-    """A line through the days, dashed from the first that is not settled."""
-    return spark_of(days, [value(sums) for sums in days.values()], words)
-
-
 def spark_of(
     days: Mapping[date, Sums], values: Sequence[float | int | None], words: str
 ) -> Sparkline | None:
-    """Return the sparkline through these values, one a day."""
+    """Return the sparkline through these values, one a day, dashed from the first that is not settled."""
     unsettled = [
         place for place, sums in enumerate(days.values()) if sums.provisional_total is not None
     ]
@@ -185,7 +184,3 @@ def _change_of(summed: SummedDays, amount: Callable[[Sums], int | None]) -> str:
 
 def _figure_note(summed: SummedDays, moved: str, words: str) -> str:
     return together([against_words(summed.against) if moved else "", words])
-
-
-def _as_float(ratio: Fraction | None) -> float | None:
-    return None if ratio is None else float(ratio)

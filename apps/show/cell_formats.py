@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
+from enum import Enum, auto
 from typing import Any, Protocol
 
 from apps.economics.hours import HOUR_MS
@@ -23,6 +24,20 @@ class CellLocale(Protocol):
         """The organisation's."""
 
 
+class ValueKind(Enum):
+    """The kind of values that a format is for; REST answers them as that."""
+
+    TEXT = auto()
+    COUNT = auto()
+    NUMBER = auto()
+    RATIO = auto()
+    MICROS = auto()
+    MILLISECONDS = auto()
+    SPAN = auto()
+    DAY = auto()
+    MOMENT = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """How values of one kind are shown and written; neither is asked of None.
@@ -33,6 +48,7 @@ class Format:
     shown: Callable[[Any, CellLocale], str]
     written: Callable[[Any, CellLocale], str]
     css: str = ""
+    kind: ValueKind = ValueKind.TEXT
 
     @property
     def is_number(self) -> bool:
@@ -78,13 +94,18 @@ def _money_format(shown: Callable[[int | None, str], str]) -> Format:
         lambda micros, locale: shown(micros, locale.currency),
         lambda micros, locale: money_cell(micros, locale.currency),
         "number-cell",
+        ValueKind.MICROS,
     )
 
 
 def _number_format(
-    shown: Callable[[Any], str], written: Callable[[Any], str] = number_cell
+    shown: Callable[[Any], str],
+    kind: ValueKind,
+    written: Callable[[Any], str] = number_cell,
 ) -> Format:
-    return Format(lambda value, _: shown(value), lambda value, _: written(value), "number-cell")
+    return Format(
+        lambda value, _: shown(value), lambda value, _: written(value), "number-cell", kind
+    )
 
 
 def _day_written(day: date, _: CellLocale) -> str:
@@ -99,13 +120,16 @@ WRAPPED = Format(_as_text, _csv_text, "wrap")
 """A name that may be long."""
 FIGURE = Format(_as_text, _csv_text, "number-cell")
 """A figure that is text already."""
-COUNT = _number_format(amounts.count)
-RATIO = _number_format(amounts.per_cent, lambda ratio: f"{float(ratio):.6f}")
-SIGNED_RATIO = _number_format(amounts.signed_per_cent, lambda ratio: f"{float(ratio):.6f}")
-GPU_HOURS = _number_format(amounts.gpu_hours, hours_cell)
-DATA_RATE = _number_format(data.data_rate)
+COUNT = _number_format(amounts.count, ValueKind.COUNT)
+NUMBER = _number_format(lambda value: f"{value:,.6g}", ValueKind.NUMBER)
+RATIO = _number_format(amounts.per_cent, ValueKind.RATIO, lambda ratio: f"{float(ratio):.6f}")
+SIGNED_RATIO = _number_format(
+    amounts.signed_per_cent, ValueKind.RATIO, lambda ratio: f"{float(ratio):.6f}"
+)
+GPU_HOURS = _number_format(amounts.gpu_hours, ValueKind.MILLISECONDS, hours_cell)
+DATA_RATE = _number_format(data.data_rate, ValueKind.NUMBER)
 """Bytes a second."""
-DURATION = _number_format(time.duration, lambda span: f"{span.total_seconds():.0f}")
+DURATION = _number_format(time.duration, ValueKind.SPAN, lambda span: f"{span.total_seconds():.0f}")
 """A timedelta; whole seconds in CSV."""
 MONEY = _money_format(money.full_amount)
 SIGNED_MONEY = _money_format(money.signed_amount)
@@ -125,5 +149,12 @@ BILLED = Format(
 )
 """A sum of a bill: pairs of the exact amount, in whole units, and its currency."""
 CURRENCY = Format(_as_text, lambda _, locale: locale.currency)
-DAY = Format(lambda day, _: time.weekday(day), _day_written)
-ISO_DAY = Format(lambda day, _: day.isoformat(), _day_written)
+DAY = Format(lambda day, _: time.weekday(day), _day_written, kind=ValueKind.DAY)
+ISO_DAY = Format(lambda day, _: day.isoformat(), _day_written, kind=ValueKind.DAY)
+MOMENT = Format(
+    lambda at, locale: time.instant(at, locale.zone),
+    lambda at, _: moment_cell(at),
+    kind=ValueKind.MOMENT,
+)
+BY_TYPE = Format(_as_text, _csv_text)
+"""The format of the type of a column's field; of a column that is no field, that of a text."""

@@ -99,18 +99,35 @@ def entry_fields(shape: type[Any]) -> list[EntryField]:
     return [_entry_field(field, hints[field.name]) for field in fields(shape)]
 
 
+def entry_field_of(shape: type[Any], name: str) -> EntryField:
+    """Return the field of that name, or what a property of that name gives; refuses an AttributeError where there is none."""
+    declared = next((field for field in fields(shape) if field.name == name), None)
+    if declared is not None:
+        return _entry_field(declared, get_type_hints(shape, include_extras=True)[name])
+    getter = getattr(shape, name)
+    if not isinstance(getter, property) or getter.fget is None:
+        raise AttributeError(f"{shape.__name__}.{name} is neither a field nor a property")
+    hints = get_type_hints(getter.fget, include_extras=True)
+    return entry_field_from(name, hints["return"])
+
+
 def _entry_field(field: Field[Any], hint: Any) -> EntryField:
+    default = field.default
+    if field.default_factory is not MISSING:
+        default = field.default_factory()
+    return entry_field_from(field.name, hint, default)
+
+
+def entry_field_from(name: str, hint: Any, default: Any = MISSING) -> EntryField:
+    """Return the field of that name and type hint."""
     hint, marks = _unmarked(hint)
     is_optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
     if is_optional:
         (hint,) = (part for part in get_args(hint) if part is not NoneType)
         hint, inner_marks = _unmarked(hint)
         marks += inner_marks
-    default = field.default
-    if field.default_factory is not MISSING:
-        default = field.default_factory()
     return EntryField(
-        field.name,
+        name,
         hint,
         is_optional,
         next((mark for mark in marks if isinstance(mark, Entry)), Entry()),

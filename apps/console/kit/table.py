@@ -1,25 +1,27 @@
-"""Tables said once: a column gives heading, cell, order and CSV cell; a table page, parts and CSV."""
+"""Tables of pages: declared columns drawn as headings and cells, in parts and in the order of an address, and as CSV."""
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
 
 from django.http import HttpResponse, QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.console.kit.cells import CURRENCY, TEXT, UNKNOWN, Format, Locale, escaped, linked, warned
+from apps.console.kit.cells import CURRENCY, UNKNOWN, Locale, escaped, linked, warned
 from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
 from apps.console.kit.glossary import meaning_of
 from apps.console.kit.request import Context, with_current_filters
+from apps.console.templatetags.show_tags import time_element
 from apps.show.amounts import counted
+from apps.show.cell_formats import MOMENT
 from apps.show.words import StateWords
+from apps.tables import table as tables
+from apps.tables.column import Column
+from apps.tables.table import csv_text_of, dressed
 
-PER_PAGE = 100
 LONGEST_TEXT = 40
 
 Row = TypeVar("Row")
@@ -39,65 +41,6 @@ class ColumnHeading:
     def meaning(self) -> str:
         """The glossary's meaning of the heading; empty where it says nothing, and of a column of ways to change a row."""
         return meaning_of(self.text) if self.href or self.is_number else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Column(Generic[Row]):
-    """One column of a table, everywhere it stands.
-
-    `key` is its name in addresses and in CSV (`csv` where that is another; empty: not in CSV);
-    `text` its heading on the page (empty: in CSV alone). `value` is what both show, as `format`
-    says, None where it is not known: the page then shows `missing`, CSV nothing. `order` is what
-    rows are ordered by where that is not the value; `sql` what the query calls it, where the query
-    orders; without `sorts` it orders nothing. `href`, `warns` (True, or why) and `note` (small, after it) dress the cell;
-    `shown` and `written` take the place of a cell and of a CSV cell where the format cannot say it.
-    """
-
-    key: str
-    text: str
-    value: Callable[[Row], Any]
-    format: Format = TEXT
-    csv: str | None = None
-    order: Callable[[Row], Any] | None = None
-    sql: Any = None
-    missing: str = UNKNOWN
-    href: Callable[[Row], str] | None = None
-    warns: Callable[[Row], bool | str] | None = None
-    note: Callable[[Row], str] | None = None
-    shown: Callable[[Row, Locale], str] | None = None
-    written: Callable[[Row, Locale], str] | None = None
-    sorts: bool = True
-
-    @property
-    def csv_name(self) -> str:
-        """Its name in CSV; empty where it is not there."""
-        return self.key if self.csv is None else self.csv
-
-    def ordered_by(self, row: Row) -> Any:
-        """Return the value that orders a row; texts without regard to case, None where it is not known."""
-        value = (self.order or self.value)(row)
-        return value.casefold() if isinstance(value, str) else value
-
-    def content(self, row: Row, locale: Locale) -> SafeString:
-        """Render what stands in the cell, as HTML."""
-        if self.shown is not None:
-            return escaped(self.shown(row, locale))
-        value = self.value(row)
-        text = self.missing if value is None else self.format.shown(value, locale)
-        if self.href is not None:
-            text = linked(text, locale.onward(self.href(row)))
-        warning = self.warns(row) if self.warns is not None else False
-        if warning:
-            text = warned(text, warning if isinstance(warning, str) else "")
-        note = self.note(row) if self.note is not None else ""
-        return format_html("{}<small>{}</small>", text, note) if note else escaped(text)
-
-    def csv_cell(self, row: Row, locale: Locale) -> str:
-        """The exact value; empty where it is not known."""
-        if self.written is not None:
-            return self.written(row, locale)
-        value = self.value(row)
-        return "" if value is None else self.format.written(value, locale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,43 +83,22 @@ class TableSection:
     is_shown: bool = True
 
 
-# Without slots: with them Python 3.11 cannot make a frozen `Table[Row](…)`.
 @dataclass(frozen=True)
-class Table(Generic[Row]):
-    """A table, declared once.
+class Table(tables.Table[Row]):
+    """A table of a page: what is declared of it, drawn in the order that an address asks for."""
 
-    `name` is its anchor, `sort` its parameter in addresses; without it all rows stand as they come.
-
-    `about` is the line beside its title; `{said}` in it is how many rows there are, as `noun` calls
-    them. `csv_first` are columns that a file begins with where the page does not. `default_sort`
-    is the order of an address that says none, `page_name` the parameter of its part where the
-    query finds that.
-    """
-
-    name: str
-    title: str
-    columns: tuple[Column[Row], ...]
-    noun: tuple[str, str] = ("row", "rows")
-    about: str = "{said}"
-    empty: str = ""
-    sort: str = ""
-    per_page: int = PER_PAGE
-    css: str = ""
-    csv_first: tuple[str, ...] = ()
-    default_sort: str = ""
-    page_name: str = ""
-
-    @property
-    def csv_columns(self) -> list[Column[Row]]:
-        """Those of the file, in its order."""
-        rank = {name: place for place, name in enumerate(self.csv_first)}
-        exported = [column for column in self.columns if column.csv_name]
-        return sorted(exported, key=lambda column: rank.get(column.csv_name, len(rank)))
-
-    @property
-    def page_columns(self) -> tuple[Column[Row], ...]:
-        """Those that have a heading."""
-        return tuple(column for column in self.columns if column.text)
+    @classmethod
+    def of(
+        cls,
+        table: tables.Table[Row],
+        *more: Column[Row],
+        dress: dict[str, dict[str, Any]] | None = None,
+        **changes: Any,
+    ) -> "Table[Row]":
+        """Return an app's table for a page: `dress` changes columns by key, `more` are columns of the page alone."""
+        declared = {part.name: getattr(table, part.name) for part in fields(tables.Table)}
+        columns = (*dressed(table.columns, dress or {}), *more)
+        return cls(**declared | {"columns": columns} | changes)
 
     def section(
         self,
@@ -226,10 +148,7 @@ class Table(Generic[Row]):
 
     def csv(self, rows: Iterable[Row], context: Context, name: str) -> HttpResponse:
         """Every row, in the order of the page, as the file `name`.csv."""
-        ordered = self.ordered(rows, context)
-        columns, locale = self.csv_columns, context.locale
-        cells = ([column.csv_cell(row, locale) for column in columns] for row in ordered)
-        return csv_answer(name, [column.csv_name for column in columns], cells)
+        return csv_response(name, self.csv_text(self.ordered(rows, context), context.locale))
 
     def chosen(self, query: QueryDict) -> tuple[Column[Row] | None, bool]:
         """The column that the address orders by, and whether downwards; None: as rows come."""
@@ -241,12 +160,9 @@ class Table(Generic[Row]):
     def ordered(self, rows: Iterable[Row], context: Context) -> list[Row]:
         """The rows as the address orders them; those of which it is not known come last either way."""
         column, is_descending = self.chosen(context.query)
-        if column is None or column.sql is not None:
+        if column is None:
             return list(rows)
-        keyed = [(column.ordered_by(row), row) for row in rows]
-        known_pairs = [pair for pair in keyed if pair[0] is not None]
-        known_pairs.sort(key=lambda pair: pair[0], reverse=is_descending)
-        return [row for _, row in known_pairs] + [row for value, row in keyed if value is None]
+        return self.in_order(rows, f"-{column.key}" if is_descending else column.key)
 
     def heading(self, column: Column[Row], context: Context) -> ColumnHeading:
         """The heading, with the order that it leads to; numbers begin with the largest."""
@@ -309,15 +225,8 @@ class Table(Generic[Row]):
         return query.get(self.sort, "")[:LONGEST_TEXT] if self.sort else ""
 
     def _column(self, sort_param: str) -> Column[Row] | None:
-        key = sort_param.removeprefix("-")
-        return next(
-            (
-                page_column
-                for page_column in self.page_columns
-                if page_column.sorts and page_column.key == key
-            ),
-            None,
-        )
+        column = self.sorted_by(sort_param)
+        return column if column is not None and column.text else None
 
 
 def requested_page(query: QueryDict, name: str) -> int:
@@ -339,15 +248,36 @@ def part_words(first: int, shown: int, total: int, noun: tuple[str, str]) -> str
 
 def csv_answer(name: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> HttpResponse:
     """The rows as a file to keep; its cells are exact, and unknown ones empty."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    return csv_response(name, csv_text_of(header, rows))
+
+
+def csv_response(name: str, text: str) -> HttpResponse:
+    """Return a text of CSV as the file `name`.csv."""
     return HttpResponse(
-        out.getvalue(),
+        text,
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
+
+
+def cell_content(column: Column[Row], row: Row, locale: Locale) -> SafeString:
+    """Render what stands in a cell, as HTML."""
+    if column.shown is not None:
+        return escaped(column.shown(row, locale))
+    value = column.value_of(row)
+    if value is None:
+        text = UNKNOWN if column.missing is None else column.missing
+    else:
+        text = column.format.shown(value, locale)
+        if column.format is MOMENT:
+            text = time_element(value, text)
+    if column.href is not None:
+        text = linked(text, locale.onward(column.href(row)))
+    warning = column.warns(row) if column.warns is not None else False
+    if warning:
+        text = warned(text, warning if isinstance(warning, str) else "")
+    note = column.note(row) if column.note is not None else ""
+    return format_html("{}<small>{}</small>", text, note) if note else escaped(text)
 
 
 def _table_row(columns: Sequence[Column[Row]], row: Row, locale: Locale) -> SafeString:
@@ -357,5 +287,5 @@ def _table_row(columns: Sequence[Column[Row]], row: Row, locale: Locale) -> Safe
         tag = "td" if place else "th"
         scope = "" if place else ' scope="row"'
         css = f' class="{column.format.css}"' if column.format.css else ""
-        cells.append(f"<{tag}{scope}{css}>{column.content(row, locale)}</{tag}>")
+        cells.append(f"<{tag}{scope}{css}>{cell_content(column, row, locale)}</{tag}>")
     return SafeString("".join(cells))

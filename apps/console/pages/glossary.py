@@ -6,7 +6,8 @@ from apps.console.kit.cells import PROSE
 from apps.console.kit.glossary import GlossaryTerm, glossary
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
+from apps.tables.column import Column
 
 TERMS = Table[GlossaryTerm](
     "terms",

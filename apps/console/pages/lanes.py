@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 
 from apps.console.kit.cells import drawn, linked
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
+from apps.tables.column import Column
 
 
 @dataclass(frozen=True, slots=True)

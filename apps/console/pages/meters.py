@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from apps.console.kit.cells import DATA_RATE, GPU_HOURS, RATIO, Format
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.economics.gpu_meters import GpuMeters
 from apps.show.amounts import per_cent
+from apps.tables.column import Column
 
 MEANING = (
     "Active: share of observed time with a kernel resident. SM, tensor and DRAM active: how much of "

@@ -119,7 +119,7 @@ class Answer(OfShape[Shape], serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, RestField]:
         """Return the fields of the dataclass, with those that the class declares in their places."""
-        answer_fields = _fields_of(self, _answer_field, lambda field: field.answered_as)
+        answer_fields = _fields_of(self, answer_field, lambda field: field.answered_as)
         first = {name: answer_fields[name] for name in self.first if name in answer_fields}
         return first | answer_fields
 
@@ -238,8 +238,10 @@ PLAIN_ANSWER: Mapping[type[Any], Callable[..., RestField]] = {
 }
 
 
-def _answer_field(field: EntryField) -> RestField:
-    options: dict[str, Any] = {"help_text": field.entry.help} if field.entry.help else {}
+def answer_field(field: EntryField, help_text: str = "") -> RestField:
+    """Return the field that answers one of a dataclass, by its figure or its type; `help_text` describes one that says nothing itself."""
+    help_text = field.entry.help or help_text
+    options: dict[str, Any] = {"help_text": help_text} if help_text else {}
     if field.is_optional:
         options["allow_null"] = True
     if field.answered_as != field.name:

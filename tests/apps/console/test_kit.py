@@ -26,9 +26,10 @@ from apps.console.kit.entries import (
 from apps.console.kit.frame import Frame
 from apps.console.kit.page import ConsolePage, FactList, Include
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.pricing.models import ApiPrice
 from apps.show.strip import strip_of_states
+from apps.tables.column import Column
 from tests import make
 from tests.apps.console.people import signed_in
 

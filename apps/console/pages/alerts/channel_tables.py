@@ -3,7 +3,7 @@
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, PROSE
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.alerts import words
 from apps.review.queries.channels import (
     CHANNEL_WORDS,
@@ -13,6 +13,7 @@ from apps.review.queries.channels import (
     MessageFact,
 )
 from apps.show.amounts import counted
+from apps.tables.column import Column
 
 CHANNELS = Table[ChannelFact](
     "channels",

@@ -3,7 +3,7 @@
 from django.urls import reverse
 
 from apps.console.kit.cells import INSTANT, PROSE, TEXT
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.alerts import words
 from apps.review.queries.alerts import (
     KIND_WORDS,
@@ -14,6 +14,7 @@ from apps.review.queries.alerts import (
     AlertEntryFact,
     AlertFact,
 )
+from apps.tables.column import Column
 
 ALERTS = Table[AlertFact](
     "list",

@@ -16,7 +16,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
 from apps.console.kit.request import EVERYONE, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.annotations.marks import annotations_of, forget_annotations
 from apps.review.actions import (
     add_chart_note,
@@ -31,6 +31,7 @@ from apps.review.queries.annotations import (
     may_remove_note,
 )
 from apps.show.amounts import counted
+from apps.tables.column import Column
 from apps.workloads import queries as workloads
 
 HERE = "annotations"

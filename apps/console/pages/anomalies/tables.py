@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.console.kit.cells import COUNT, INSTANT, PROSE, TEXT
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.anomalies import words
 from apps.review.queries.verdicts import VERDICT_WORDS, VerdictFact
+from apps.tables.column import Column
 
 CAUSES = Table[tuple[int, Mapping[str, Any]]](
     "causes",

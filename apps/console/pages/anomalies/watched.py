@@ -5,10 +5,11 @@ from typing import NamedTuple
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import COUNT, PROSE
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.economics.watch import FEWEST_DAYS
 from apps.review.queries.measures import UNIT_WORDS
 from apps.review.queries.series import Series, every_series
+from apps.tables.column import Column
 from apps.workloads.queries import WorkloadFact, workloads
 
 

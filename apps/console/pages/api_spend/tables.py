@@ -24,13 +24,14 @@ from apps.console.kit.cells import (
     undefined,
     warned,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.economics.calls import Contract
 from apps.ledger.queries.api_spend import Spend, Unpriced, VendorDay, no_calls
 from apps.pricing.actions.api_prices import UNITS
 from apps.pricing.queries.api_ends import ApiEnd, end_of
 from apps.show.amounts import change, count, difference, per_cent, share
 from apps.show.money import quoted_amount
+from apps.tables.column import Column
 
 SOON = timedelta(days=90)
 

@@ -15,7 +15,7 @@ from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.bill_rules.words import KINDS, amounts, describe_moves, describe_rule, fits
 from apps.economics.billing import BillRowRule
 from apps.economics.refusal import Refusal
@@ -30,6 +30,7 @@ from apps.ledger.queries.bills.rules import (
     nodes_called,
 )
 from apps.show.amounts import counted
+from apps.tables.column import Column
 
 SAYS = ("kind", "node", "pool", "team", "share_method")
 SHOWS = {"": "In force", "all": "With ended ones"}

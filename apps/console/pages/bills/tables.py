@@ -7,9 +7,10 @@ from decimal import Decimal
 from django.urls import reverse
 
 from apps.console.kit.cells import BILLED, COUNT, FIGURE, INSTANT, WRAPPED
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.ledger.queries.bills.deliveries import BillFact, BillSums, DeliveryFact
 from apps.ledger.queries.bills.twins import TwinFact
+from apps.tables.column import Column
 
 BASES = {"billed": "Billed", "effective": "Effective", "contracted": "Contracted", "list": "List"}
 STATES = {

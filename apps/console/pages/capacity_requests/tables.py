@@ -18,7 +18,7 @@ from apps.console.kit.cells import (
     WRAPPED,
     Format,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.console.pages.capacity_requests import words
 from apps.planning.queries.request_profile import RequestProfile, UseFact
 from apps.planning.queries.request_words import (
@@ -36,6 +36,7 @@ from apps.planning.queries.requests import (
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import full_amount
 from apps.show.words import WASTE_WORDS
+from apps.tables.column import Column
 
 GPUS = Format(lambda gpus, _: gpus_text(gpus), lambda gpus, _: f"{gpus:.6f}", "number-cell")
 NOT_YET = "not yet"

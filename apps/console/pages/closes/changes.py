@@ -12,7 +12,7 @@ from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, cha
 from apps.console.kit.entries import TextField, TicksField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.economics.hours import parse_month_text
 from apps.economics.money import sum_of_known
 from apps.ledger.actions import close as actions
@@ -22,6 +22,7 @@ from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
 from apps.ledger.queries.closes.differences import corrections_posted
 from apps.show.amounts import counted
 from apps.show.money import full_amount
+from apps.tables.column import Column
 
 CLOSES = frozenset({Role.FINANCE})
 LONGEST_NOTE = 2_000

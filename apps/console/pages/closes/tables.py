@@ -18,7 +18,7 @@ from apps.console.kit.cells import (
     Locale,
     digest_shown,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.economics.money import sum_or_unknown
 from apps.economics.states import State
 from apps.ledger.queries.closes.checklist import Item
@@ -31,6 +31,7 @@ from apps.ledger.queries.closes.statements import (
 )
 from apps.show.time import month as month_words
 from apps.show.words import state_words
+from apps.tables.column import Column
 
 NONE = "–"
 

@@ -7,13 +7,14 @@ from typing import NamedTuple
 from django.urls import reverse
 
 from apps.console.kit.cells import INSTANT, RATIO, Format, quiet
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.clouds.words import counts_of, how_often, state_of
 from apps.fleet.queries.cloud_machines import MachineFact, StrayNode
 from apps.fleet.queries.clouds import SyncHealth
 from apps.pricing.queries.quotas import QuotaFact
 from apps.providers.cloud import KINDS
 from apps.providers.registry import label_of
+from apps.tables.column import Column
 
 PLAIN = Format(
     lambda number, _: f"{number.normalize():f}",

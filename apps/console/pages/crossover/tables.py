@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, INSTANT, PROSE, RATIO, WRAPPED, Format
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.crossover import words
 from apps.economics.crossover.answer import CrossoverAnswer, LeverEffect, PoolAtVolume
 from apps.economics.crossover.bands import CostBand
@@ -18,6 +18,7 @@ from apps.planning.queries.crossover_reach import ForecastVolumes, VolumeAhead
 from apps.planning.queries.crossover_tried import ExploredRun
 from apps.show.money import MICROS, rounded_amount, unit_cost
 from apps.show.time import month
+from apps.tables.column import Column
 
 Row = TypeVar("Row")
 Money = tuple[float, str]

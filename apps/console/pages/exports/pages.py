@@ -14,7 +14,7 @@ from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, link
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.exports.asking import FORMS, ExportForm, wanted_export
 from apps.ledger.actions import exports as actions
 from apps.ledger.queries.export_scope import (
@@ -30,6 +30,7 @@ from apps.ledger.queries.exports import (
 )
 from apps.show.amounts import counted
 from apps.show.data import file_size
+from apps.tables.column import Column
 
 MOST_LISTED = 50
 NONE = "–"

@@ -12,7 +12,7 @@ from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.fleet.agent_troubles import Trouble, is_silent, troubles_of, version_key
 from apps.console.pages.fleet.status_words import StatusLabel, status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
@@ -21,6 +21,7 @@ from apps.fleet.queries import AgentState, agent_states
 from apps.show.amounts import count, counted
 from apps.show.incidents import AGENT_STATES
 from apps.show.time import minute_duration
+from apps.tables.column import Column
 
 SHOWS = {"": "Nodes in service", "unwell": "Unhealthy", "ended": "Ended nodes"}
 ENDED = "Node ended"

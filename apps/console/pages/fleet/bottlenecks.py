@@ -6,7 +6,7 @@ from django.utils.html import format_html
 
 from apps.console.kit.cells import INSTANT, Format, warned
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.fleet.timeline import RequestedDay
 from apps.console.pages.lanes import Span
 from apps.economics.hours import hour_of
@@ -14,6 +14,7 @@ from apps.fleet.queries import disagreements
 from apps.show.amounts import counted, per_cent
 from apps.show.data import data_rate, data_size
 from apps.show.words import joined
+from apps.tables.column import Column
 from apps.telemetry.queries import NodeHourEvidence, node_hours
 
 # From a tenth of an hour on, a stall is worth a look.

@@ -10,11 +10,12 @@ from apps.console.kit.frame import Link
 from apps.console.kit.heat import Heat
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.fleet.hours import SHOWN_HOURS, DeviceHourCell, heat_of, shown_from
 from apps.console.pages.fleet.node_tables import device_name
 from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet
+from apps.tables.column import Column
 from apps.telemetry import queries as telemetry
 
 LIVES = Table[fleet.DeviceLife](

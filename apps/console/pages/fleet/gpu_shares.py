@@ -13,7 +13,7 @@ from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, cha
 from apps.console.kit.entries import AmountField, MomentField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.pool_links import pool_href
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
@@ -23,6 +23,7 @@ from apps.pricing.queries.price_policies import PricePolicyFact, policies_of_poo
 from apps.show.amounts import counted
 from apps.show.money import signed_amount
 from apps.show.time import instant
+from apps.tables.column import Column
 
 ALL_ON_GPUS = "All of a node’s price rides on the time of its GPUs."
 GPU_SHARES = Table[PricePolicyFact](

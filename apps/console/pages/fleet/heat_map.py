@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apps.console.kit.cells import GPU_HOURS, INSTANT, RATIO, drawn, quiet
 from apps.console.kit.heat import HEAT, Heat, HeatCell
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.hours import level_of
 from apps.console.pages.pool_links import pool_href
@@ -20,6 +20,7 @@ from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_hours, per_cent
 from apps.show.time import instant
+from apps.tables.column import Column
 from apps.telemetry import queries as telemetry
 
 HOURS = 24

@@ -13,7 +13,7 @@ from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.frame import Filter
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.fleet.incident_costs import (
     NODE,
     cost_together,
@@ -27,6 +27,7 @@ from apps.show.amounts import count, counted
 from apps.show.incidents import UNUSABLE, incident_advice, incident_label
 from apps.show.money import short_amount
 from apps.show.time import minute_duration
+from apps.tables.column import Column
 from apps.telemetry.queries import (
     IncidentFact,
     IncidentsWanted,

@@ -24,12 +24,13 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.heat import HEAT, Heat
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.fleet.hours import by_key
 from apps.console.pages.fleet.nodes import OUTAGES
 from apps.fleet import queries as fleet
 from apps.show.amounts import gpu_count
 from apps.show.words import STATES
+from apps.tables.column import Column
 from apps.workloads import queries as workloads
 
 ANOTHER_TEAM = "another team"

@@ -14,7 +14,7 @@ from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.fleet.agents import agents_by_need, unhealthy_agents
 from apps.console.pages.fleet.corrections import correct_pool_link, pool_history, pool_record
 from apps.console.pages.fleet.facts import FleetFacts, FleetQuestion, requested_fleet
@@ -39,6 +39,7 @@ from apps.ledger import queries as ledger
 from apps.show.amounts import counted, gpu_count, per_cent
 from apps.show.time import duration, minute_duration
 from apps.show.words import STATES, StateWords
+from apps.tables.column import Column
 from apps.telemetry import queries as telemetry
 
 DAY, MILLISECOND = timedelta(days=1), timedelta(milliseconds=1)

@@ -11,7 +11,7 @@ from apps.console.kit.cells import COUNT, FIGURE, RATIO, linked, warned
 from apps.console.kit.chart import Figure
 from apps.console.kit.frame import Link
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.fleet.facts import (
     FleetFacts,
     FleetQuestion,
@@ -24,6 +24,7 @@ from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.cube import filter_word
 from apps.show.amounts import count, counted, gpu_count, per_cent
+from apps.tables.column import Column
 
 DAY = timedelta(days=1)
 Spans = Mapping[int, ledger.PoolSpan]

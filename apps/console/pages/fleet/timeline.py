@@ -15,7 +15,7 @@ from apps.console.kit.cells import DURATION, INSTANT, drawn, linked
 from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
 from apps.console.kit.request import Context, with_current_filters
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.fleet import timeline_bars as bars
 from apps.console.pages.fleet.node_tables import WRAPPED, device_name, holder_label, job_href
 from apps.console.pages.lanes import DrawnLane, Span, lanes_section
@@ -24,6 +24,7 @@ from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_count
 from apps.show.incidents import incident_advice, incident_label
 from apps.show.time import clock, minute_duration, weekday
+from apps.tables.column import Column
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 

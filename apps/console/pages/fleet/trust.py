@@ -12,12 +12,13 @@ from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import Section
 from apps.console.kit.request import MANAGES, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.setup.new_nodes import node_price_words
 from apps.fleet import actions
 from apps.fleet import queries as fleet
 from apps.fleet.queries import TrustDecision, TrustKind
 from apps.show.amounts import count, counted
+from apps.tables.column import Column
 
 TrustRow = dict[str, Any]
 """A waiting machine, or a matter of trust, as it is listed."""

@@ -14,7 +14,7 @@ from apps.console.kit.entries import PickField
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.forecasts import words
 from apps.console.pages.forecasts.switch import horizon_tabs
 from apps.console.pages.managers import step_for
@@ -45,6 +45,7 @@ from apps.planning.queries.series import (
 from apps.show.amounts import counted
 from apps.show.entries import entered
 from apps.show.words import joined
+from apps.tables.column import Column
 
 MOST_NAMED = 5
 EVERY = ":"

@@ -15,7 +15,7 @@ from apps.console.kit.cells import (
     Format,
     titled,
 )
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.forecasts import words
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD, JUDGED_HORIZONS, QUANTILE_LEVELS
 from apps.planning.queries.forecasts import (
@@ -26,6 +26,7 @@ from apps.planning.queries.forecasts import (
 )
 from apps.planning.queries.reconciliation import LevelErrors, ReconciledWay
 from apps.show.time import month
+from apps.tables.column import Column
 
 DAY_AHEAD, MONTH_AHEAD = JUDGED_HORIZONS[0], JUDGED_DAYS_AHEAD[0]
 NARROW, WORSE = 0.7, 1.1

@@ -10,7 +10,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.console.pages.forecasts.words import describe_spans
 from apps.console.pages.headroom import changes
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
@@ -19,6 +19,7 @@ from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroo
 from apps.show.amounts import counted, per_cent
 from apps.show.money import quoted_amount
 from apps.show.words import joined
+from apps.tables.column import Column
 
 MOST_LISTED = 20
 """Of so many policies every gate is a line of the page: those that lack most; of all of them in the CSV and REST."""

@@ -15,7 +15,7 @@ from apps.console.kit.entries import amount_entered
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
@@ -31,6 +31,7 @@ from apps.show.amounts import counted
 from apps.show.counts import power
 from apps.show.time import instant
 from apps.show.words import joined
+from apps.tables.column import Column
 
 KILO = 1_000
 

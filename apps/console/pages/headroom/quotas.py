@@ -12,7 +12,7 @@ from apps.console.kit.entered import EnteredPages, FormOf
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.headroom.switch import headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
@@ -26,6 +26,7 @@ from apps.planning.queries.gpu_quotas import (
 from apps.planning.queries.hard_limit import OVER_IT
 from apps.show.amounts import counted
 from apps.show.time import day
+from apps.tables.column import Column
 
 
 def _ways_to_change(row: GpuQuotaUse, _: Locale) -> str:

@@ -15,7 +15,7 @@ from apps.console.kit.entries import PickField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
@@ -33,6 +33,7 @@ from apps.planning.queries.targets import (
 )
 from apps.show.amounts import counted, gpu_hours, per_cent
 from apps.show.words import joined
+from apps.tables.column import Column
 
 MEASURES = {ACTIVE: "active", SM_ACTIVE: "SM active"}
 HUNDRED = Decimal(100)

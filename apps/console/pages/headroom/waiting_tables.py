@@ -18,7 +18,7 @@ from apps.console.kit.cells import (
     Locale,
     linked,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.console.pages.fleet.nodes import OUTAGES
 from apps.console.pages.team_work.tables import within
 from apps.economics.priced_time import PricedTime, time_together
@@ -27,6 +27,7 @@ from apps.planning.queries.job_waits import JobWait
 from apps.planning.queries.outage_losses import OutageLoss
 from apps.planning.queries.waiting_costs import WaitingCost
 from apps.show.amounts import counted, gpu_hours
+from apps.tables.column import Column
 from apps.workloads.queries.jobs import JobFact
 
 

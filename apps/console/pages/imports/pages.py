@@ -12,7 +12,7 @@ from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import MANAGES, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.imports.reading import Trial, reading_options, trial_of
 from apps.console.pages.imports.receiving import (
     REJECTED_ROWS,
@@ -34,6 +34,7 @@ from apps.ledger.queries.due import open_pending_hours
 from apps.marks.queries import pending_hours
 from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
+from apps.tables.column import Column
 from apps.uploads.files import StoredFile
 from apps.web.rest.body_limits import largest_file_of
 from apps.workloads import queries as workloads

@@ -19,10 +19,11 @@ from apps.console.kit.change import Act, ChangeForm, Done
 from apps.console.kit.entries import UploadField
 from apps.console.kit.page import ConsolePage, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.files import PlaceFull, PlaceUnreachable
 from apps.files.limits import BodyKind, size_words
 from apps.ledger.queries.bills.deliveries import RejectedBillFact
+from apps.tables.column import Column
 from apps.uploads.files import StoredFile, UploadDraft
 from apps.uploads.imports import RejectedFact
 from apps.web.rest.body_limits import largest_file_of, most_bytes_of, takes_body

@@ -11,11 +11,12 @@ from apps.console.kit.change import ChangeForm
 from apps.console.kit.form import FormSection
 from apps.console.kit.page import Section
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.imports.reading import Trial, reading_fields, rows_of, texts_of
 from apps.console.pages.imports.receiving import REJECTED_ROWS
 from apps.console.pages.imports.steps import discard_form
 from apps.show.amounts import counted
+from apps.tables.column import Column
 from apps.workloads import queries as workloads
 
 TRIAL_COLUMNS = {

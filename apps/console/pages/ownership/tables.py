@@ -22,12 +22,13 @@ from apps.console.kit.cells import (
     titled,
     unseen,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.console.pages.ownership.names import OwnerNames
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
 from apps.ledger.queries.cube import CubeQuestion, CubeSums
 from apps.show.amounts import gpu_hours
+from apps.tables.column import Column
 from apps.workloads import queries as workloads
 from apps.workloads.queries import RuleChange, RuleFact
 
@@ -107,7 +108,7 @@ def _cost_cell(row: Costed, locale: Locale) -> str:
         return format_html('<span class="unknown">{}</span>', titled("unpriced", UNPRICED))
     cost = "" if row.micros is None else MONEY.shown(row.micros, locale)
     if row.micros is None or not row.unpriced_milliseconds:
-        return cost or _COST.missing
+        return cost or UNKNOWN
     hours = gpu_hours(row.unpriced_milliseconds)
     return format_html("{}<small>and {} GPU-hours unpriced</small>", cost, hours)
 

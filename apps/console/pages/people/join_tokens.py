@@ -20,7 +20,7 @@ from apps.console.kit.entries import (
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, SecretOnce, Section, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.people.pages import tabs_of, token_state
 from apps.console.pages.setup.commands import (
     CHECK,
@@ -37,6 +37,7 @@ from apps.fleet.queries.listing import join_tokens
 from apps.show.amounts import counted
 from apps.show.time import day, instant
 from apps.show.words import joined
+from apps.tables.column import Column
 from apps.web.queries.wheels import install_command
 
 MOST_DAYS = 3650

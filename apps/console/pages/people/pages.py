@@ -26,8 +26,9 @@ from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Choice, Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.show.amounts import counted
+from apps.tables.column import Column
 
 ROLES = {
     Role.FINANCE: "reads everything, closes months",

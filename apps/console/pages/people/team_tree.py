@@ -14,9 +14,10 @@ from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.people.pages import tabs_of
 from apps.show.amounts import counted
+from apps.tables.column import Column
 
 NOT_A_TEAM = {
     "platform": "stands for time not held by a job",

@@ -26,7 +26,7 @@ from apps.console.kit.entries import ParsedField, PickField, TextField, TicksFie
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.people.pages import tabs_of, team_costs, token_state
 from apps.economics.refusal import Refusal
 from apps.fleet.actions import bind_cluster_token
@@ -34,6 +34,7 @@ from apps.fleet.queries import clusters
 from apps.show.amounts import counted
 from apps.show.time import instant
 from apps.show.words import joined
+from apps.tables.column import Column
 
 MOST_DAYS = 3650
 READS = {Scope.READ, Scope.MANAGE}

@@ -22,8 +22,9 @@ from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import Column, Part, Table
+from apps.console.kit.table import Part, Table
 from apps.console.pages.people.pages import tabs_of
+from apps.tables.column import Column
 
 ON_A_PAGE = 100
 IN_A_FILE = 100_000

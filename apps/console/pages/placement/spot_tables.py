@@ -6,12 +6,13 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT, PROSE, RATIO, Locale
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.placement import words
 from apps.economics.hours import DAY_HOURS
 from apps.economics.spot.evidence import FEWEST_ENDS, ObservedInterruptions
 from apps.placement.queries.spot_evidence import SpotEvidence
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
+from apps.tables.column import Column
 
 SOURCES = {"own_nodes": "Own nodes", "imported_series": "Imported series"}
 

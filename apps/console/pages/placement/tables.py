@@ -15,12 +15,13 @@ from apps.console.kit.cells import (
     RATIO,
     Locale,
 )
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.placement import words
 from apps.placement.queries.quotes import QuoteCalibration, QuoteFact
 from apps.show.money import full_amount
 from apps.show.time import minute_duration
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
+from apps.tables.column import Column
 
 Offer: TypeAlias = Mapping[str, Any]
 NONE = "–"

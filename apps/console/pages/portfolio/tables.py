@@ -16,10 +16,11 @@ from apps.console.kit.cells import (
     WRAPPED,
     Format,
 )
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.portfolio import words
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
 from apps.show.money import unit_cost
+from apps.tables.column import Column
 
 Row: TypeAlias = Mapping[str, Any]
 HOURS = Format(lambda hours, _: f"{hours:,.0f}", lambda hours, _: f"{hours:.6f}", "number-cell")

@@ -25,13 +25,14 @@ from apps.console.kit.cells import (
     quiet,
     warned,
 )
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.pool_links import pool_costs_href, pool_href
 from apps.fleet.queries import PoolFact
 from apps.ledger.queries import UnpricedPool
 from apps.pricing.queries.listing import KINDS
 from apps.show.money import quoted_amount
 from apps.show.words import OPTIONS, option_words
+from apps.tables.column import Column
 
 LOOKED_BACK = "90d"
 MOST_BESIDE = 3

@@ -10,7 +10,7 @@ from django.urls import path
 from apps.console.kit.cells import COUNT, PROSE, TEXT, Format
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.people.pages import tabs_of
 from apps.console.pages.retention.backups import back_up_view, backups_card
 from apps.console.pages.retention.rules import (
@@ -20,6 +20,7 @@ from apps.console.pages.retention.rules import (
     retention_rule,
 )
 from apps.show.data import data_size
+from apps.tables.column import Column
 from apps.web.queries.table_sizes import TableSize, table_sizes
 
 SIZE = Format(lambda size, _: data_size(size), lambda size, _: str(size), "number-cell")

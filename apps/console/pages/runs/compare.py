@@ -22,7 +22,7 @@ from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.runs.numbers import NUMBERS, all_run_numbers, number_of
 from apps.console.pages.runs.words import (
     Doubted,
@@ -40,6 +40,7 @@ from apps.show.strip import Strip
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.show.words import StateWords, Word, joined
+from apps.tables.column import Column
 from apps.unit_economics.queries.runs.costs import runs_compared
 from apps.unit_economics.queries.runs.values import RunCost, RunFigure, RunNumber, RunRow
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from apps.console.kit.cells import FIGURE, PROSE, quiet
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.runs.words import WHY, Doubted, doubted_mfu, rate, sentence, span_of
 from apps.show.amounts import counted, per_cent
 from apps.show.money import full_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
+from apps.tables.column import Column
 from apps.unit_economics.queries.runs.page import UsualNumbers
 from apps.unit_economics.queries.runs.values import RunCost, RunFigure, RunNumber, RunRow
 

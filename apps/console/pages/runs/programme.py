@@ -13,7 +13,7 @@ from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, files_page, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.recommendations.related import work_file, work_section
 from apps.console.pages.runs.listing import runs_file, runs_section
 from apps.console.pages.runs.numbers import NUMBERS, number_words
@@ -27,6 +27,7 @@ from apps.show.counts import short_count
 from apps.show.money import rounded_amount, short_amount, unit_cost
 from apps.show.sparkline import Sparkline, sparkline
 from apps.show.time import short_day
+from apps.tables.column import Column
 from apps.unit_economics.queries.runs.bottlenecks import workload_time_breakdown
 from apps.unit_economics.queries.runs.checkpoints import checkpoint_advice_of_workload
 from apps.unit_economics.queries.runs.list import run_page

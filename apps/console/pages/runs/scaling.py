@@ -10,7 +10,7 @@ from django.http import QueryDict
 from apps.console.kit.cells import COUNT, FIGURE
 from apps.console.kit.chart import LineChart
 from apps.console.kit.request import Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.runs.question import RunsQuestion
 from apps.show import curves
 from apps.show.amounts import counted
@@ -18,6 +18,7 @@ from apps.show.counts import times
 from apps.show.money import rounded_amount, short_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
+from apps.tables.column import Column
 from apps.unit_economics.queries.runs.curves import (
     CurvePoint,
     Range,

@@ -25,9 +25,10 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.sticky_filters import describe_sticky_filters, is_carried_to
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.saved_views.page_words import page_name, parameter_words
 from apps.show.amounts import counted
+from apps.tables.column import Column
 
 HERE = "saved-views"
 LONGEST_NAME, LONGEST_ADDRESS = 100, 2_000

@@ -13,7 +13,7 @@ from apps.console.kit.entries import UploadField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.imports.receiving import NO_FILE, REJECTED_ROWS, UploadForm, receiving
 from apps.console.pages.imports.steps import BUSY, STATES, FileOnItsWay
 from apps.console.pages.series_imports.reading import (
@@ -40,6 +40,7 @@ from apps.planning.queries.series_imports import (
 )
 from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
+from apps.tables.column import Column
 from apps.uploads.files import StoredFile
 from apps.uploads.imports import ImportNotReady
 from apps.web.rest.body_limits import largest_file_of

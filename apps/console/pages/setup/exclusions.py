@@ -3,8 +3,9 @@
 from django.urls import reverse
 
 from apps.console.kit.cells import INSTANT, WRAPPED, Locale, quiet, sending
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, QuestionKind
+from apps.tables.column import Column
 from apps.workloads import queries as workloads
 
 

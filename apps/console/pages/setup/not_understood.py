@@ -6,9 +6,10 @@ from apps.console.kit.cells import COUNT, DAY, INSTANT, PROSE, TEXT
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import Column, Table
+from apps.console.kit.table import Table
 from apps.fleet.queries.not_understood import DOORS, NotUnderstoodFact, not_understood
 from apps.show.amounts import counted
+from apps.tables.column import Column
 from apps.workloads.queries.job_row_errors import remark_in_words
 
 MEANS = {

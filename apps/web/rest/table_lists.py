@@ -1,0 +1,186 @@
+"""REST lists of declared tables: their rows, their OpenAPI schema, their order and their CSV are the table's."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
+from zoneinfo import ZoneInfo
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+from apps.accounts.queries import organisation
+from apps.accounts.queries.paging import Page, PageRequest
+from apps.show.cell_formats import CURRENCY, ValueKind
+from apps.tables.column import Column
+from apps.tables.table import RowLocale, Table
+from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
+from apps.web.rest.pages import (
+    NOT_OURS,
+    is_csv,
+    link_header,
+    links_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
+from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import RestField, answer_field
+
+Row = TypeVar("Row")
+SORT = "sort"
+
+FIELD_OF_KIND: Mapping[ValueKind, Callable[..., RestField]] = {
+    ValueKind.TEXT: serializers.CharField,
+    ValueKind.COUNT: serializers.IntegerField,
+    ValueKind.NUMBER: serializers.FloatField,
+    ValueKind.RATIO: RatioOut,
+    ValueKind.MICROS: MoneyOut,
+    ValueKind.MILLISECONDS: HoursOut,
+    ValueKind.DAY: serializers.DateField,
+    ValueKind.MOMENT: serializers.DateTimeField,
+}
+
+
+class RowOut(serializers.Serializer[Any]):
+    """A row of a table, with a field for each column of its file.
+
+    What REST answers otherwise is declared in the class, as in any serializer: a field that is called as a column is answered
+    from the column's value, another from the row. `without` names columns of the file that are left out.
+    """
+
+    table: ClassVar[Table[Any]]
+    without: ClassVar[tuple[str, ...]] = ()
+
+    def get_fields(self) -> dict[str, RestField]:
+        """Return the fields that the class declares first, then those of the columns."""
+        declared = super().get_fields()
+        return {
+            name: declared.get(name) or _column_field(column)
+            for name, column in self.columns().items()
+        } | declared
+
+    @classmethod
+    def columns(cls) -> dict[str, Column[Any]]:
+        """Return the columns by name that are answered; the currency stands beside each amount."""
+        return {
+            column.csv_name: column
+            for column in cls.table.csv_columns
+            if column.csv_name not in cls.without and column.format is not CURRENCY
+        }
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Return the row by name; None where a value is not known."""
+        columns = self.columns()
+        answer = {}
+        for name, rest_field in self.fields.items():
+            column = columns.get(name)
+            value = (
+                rest_field.get_attribute(instance) if column is None else column.value_of(instance)
+            )
+            answer[name] = None if value is None else rest_field.to_representation(value)
+        return answer
+
+
+def _column_field(column: Column[Any]) -> RestField:
+    """Return the field that answers a column: of its declared field, else of its format."""
+    declared = column.declared
+    help_text = column.definition or column.text
+    if declared is not None:
+        return answer_field(declared, help_text)
+    if column.format.kind not in FIELD_OF_KIND:
+        raise TypeError(f"{column.key}: REST has no field for its format; declare it in the class")
+    return FIELD_OF_KIND[column.format.kind](allow_null=True, help_text=help_text)
+
+
+def table_schema(
+    operation_id: str, row: type[RowOut], *parameters: type[Any] | OpenApiParameter, **options: Any
+) -> Callable[..., Any]:
+    """Return the decorator that describes a list of the rows of a table: its order, its paging, its fields."""
+    sort = OpenApiParameter(
+        SORT,
+        {"type": "string", "enum": [name for key in sort_keys(row.table) for name in (key, f"-{key}")]},
+        description="the column that rows are ordered by, with a minus downwards",
+    )  # fmt: skip
+    return extend_schema(
+        operation_id=operation_id,
+        parameters=[*parameters, sort, *PAGES],
+        responses=list_of(row),
+        **options,
+    )
+
+
+def sort_keys(table: Table[Any]) -> list[str]:
+    """Return the names of the columns that rows may be ordered by."""
+    return [column.key for column in table.csv_columns if column.sorts and column.sql is None]
+
+
+def answer_table(
+    request: Request, row: type[RowOut], rows: Iterable[Row], currency: str = ""
+) -> HttpResponseBase:
+    """Return the page of rows that is asked for, in the order that is asked for, as JSON or as the table's CSV.
+
+    Refuses a ValidationError of a `sort` that is no column.
+    """
+    table = row.table
+    page = page_of_table(table, rows, sort_of(request, table), parse_page_request(request))
+    if is_csv(request):
+        about = organisation()
+        locale = RowLocale(currency or about.currency, ZoneInfo(about.zone))
+        return HttpResponse(
+            table.csv_text(page.rows, locale),
+            content_type="text/csv; charset=utf-8",
+            headers=link_header(links_of(request, page)),
+        )
+    return paged(request, page, lambda value: serialize_as(row, value, currency or None))
+
+
+def sort_of(request: Request, table: Table[Any]) -> str:
+    """Return the order that is asked for; empty where none is; refuses a ValidationError of what is no column."""
+    sort_param = request.query_params.get(SORT, "")
+    keys = sort_keys(table)
+    if sort_param and sort_param.removeprefix("-") not in keys:
+        raise ValidationError({SORT: [f"rows are ordered by one of: {', '.join(keys)}"]})
+    return sort_param
+
+
+def page_of_table(
+    table: Table[Row], rows: Iterable[Row], sort_param: str, page_request: PageRequest
+) -> Page[Row]:
+    """Return the asked page of rows that are all here already; without an order they come by what is unique of each.
+
+    Refuses a ValidationError of a cursor that was of another order.
+    """
+    assert table.unique is not None, f"{table.name} does not say what tells its rows apart"  # noqa: S101
+    if not sort_param:
+        return slice_of(rows, page_request, table.unique)
+    ordered = table.in_order(sorted(rows, key=table.unique), sort_param)
+    keys = [table.unique(row) for row in ordered]
+    first, last = 0, page_request.limit
+    if page_request.after is not None:
+        first = _place_of(page_request.after, keys) + 1
+        last = first + page_request.limit
+    elif page_request.before is not None:
+        last = _place_of(page_request.before, keys)
+        first = max(0, last - page_request.limit)
+    page_rows = ordered[first:last]
+    if not page_rows:
+        return Page([], None, None)
+    last = first + len(page_rows)
+    return Page(
+        page_rows,
+        (*keys[last - 1], last - 1) if last < len(ordered) else None,
+        (*keys[first], first) if first else None,
+    )
+
+
+def _place_of(cursor_key: tuple[Any, ...], keys: list[tuple[Any, ...]]) -> int:
+    """Return where the row of a cursor stands now; where it stood, once it is gone."""
+    *key, place = cursor_key
+    if not isinstance(place, int) or (keys and len(key) != len(keys[0])):
+        raise ValidationError({"cursor": [NOT_OURS]})
+    return keys.index(tuple(key)) if tuple(key) in keys else place

@@ -64,7 +64,7 @@ class Column(Generic[Row]):
     `key` is its name in addresses, in CSV and over REST (`csv` where that is another; empty: on pages alone);
     `text` its heading on the page (empty: not there). `value` is what all of them show, as `format`
     says, None where it is not known: the page then shows `missing`, CSV nothing, REST null. Without a `value` it is the
-    field of the rows that is called as the column; without a `format` that of the field's type.
+    field of the rows that is called as the column, unless it is `shown` on pages alone; without a `format` that of the field's type.
     `definition` says over REST and in the list of figures what it is, where the heading does not.
     `order` is what rows are ordered by where that is not the value; `sql` what the query calls it, where the query
     orders; without `sorts` it orders nothing; `formerly` are names that addresses of before order by.
@@ -100,6 +100,9 @@ class Column(Generic[Row]):
 
         Refuses an AttributeError where the rows have no such field, a TypeError where the table does not say what its rows are.
         """
+        if self.value is None and self.shown is not None and not self.csv_name:
+            # A cell of a page alone, such as the links to change the row.
+            return replace(self, value=lambda _: "", format=TEXT)
         value = self.value or FieldPath(self.key)
         declared = self.declared
         if declared is None and isinstance(value, FieldPath):

@@ -292,7 +292,7 @@ def quotas_counted_against(
 
 
 def _quota_check(use: GpuQuotaUse, more: int) -> LimitCheck:
-    is_over = more > use.headroom and more > 0
+    is_over = more > use.headroom_gpus and more > 0
     return LimitCheck(
         kind=QUOTA_LIMIT,
         id=use.quota.id,
@@ -301,7 +301,7 @@ def _quota_check(use: GpuQuotaUse, more: int) -> LimitCheck:
         standing=OVER if is_over else FITS,
         unit="GPUs",
         needed=f"{Decimal(more):f}",
-        left_now=f"{Decimal(use.headroom):f}",
+        left_now=f"{Decimal(use.headroom_gpus):f}",
         left_expected=None,
-        reason=f"{more} more GPUs are needed, {max(0, use.headroom)} may be started now",
+        reason=f"{more} more GPUs are needed, {max(0, use.headroom_gpus)} may be started now",
     )

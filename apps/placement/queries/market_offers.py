@@ -84,7 +84,7 @@ def quota_room(
 ) -> tuple[int | None, list[str]]:
     """GPUs that the narrowest quota leaves there, and its name; None: no quota was entered."""
     quota_uses = quotas_of_place(quotas, provider, region, gpu_model)
-    rooms = [(max(0, use.headroom), use.quota.name) for use in quota_uses]
+    rooms = [(max(0, use.headroom_gpus), use.quota.name) for use in quota_uses]
     if not rooms:
         return None, []
     room, name = min(rooms)

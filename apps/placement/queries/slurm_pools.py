@@ -123,5 +123,6 @@ def _quotas_of(pool: PoolFact, uses: Sequence[GpuQuotaUse]) -> tuple[SlurmQuota,
         return ()
     quota_uses = quotas_counted_against(uses, pool.provider, pool.region, pool.gpu_model)
     return tuple(
-        SlurmQuota(use.quota.name, use.quota.is_hard, max(0, use.headroom)) for use in quota_uses
+        SlurmQuota(use.quota.name, use.quota.is_hard, max(0, use.headroom_gpus))
+        for use in quota_uses
     )

@@ -66,13 +66,13 @@ class GpuQuotaUse:
     """GPUs alive now, and the most at any moment of the last 28 days."""
 
     quota: GpuQuotaFact
-    used: int
-    peak: int
+    used_gpus: int
+    peak_gpus_28_days: int
 
     @property
-    def headroom(self) -> int:
+    def headroom_gpus(self) -> int:
         """GPUs that may still be started now; below zero more run than the quota says."""
-        return self.quota.most_gpus - self.used
+        return self.quota.most_gpus - self.used_gpus
 
 
 def gpu_quotas() -> list[GpuQuotaFact]:

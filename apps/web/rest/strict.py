@@ -45,11 +45,14 @@ class Parameters(serializers.Serializer[Any]):
     """Query parameters; an unknown one, or one given twice, is refused by its name."""
 
     @classmethod
-    def of(cls, request: Request, **context: Any) -> dict[str, Any]:
-        """The parsed parameters of a request; those not given and without a default are absent."""
+    def of(cls, request: Request, *further: str, **context: Any) -> dict[str, Any]:
+        """The parsed parameters of a request; those not given and without a default are absent.
+
+        `further` are names of parameters that the list reads itself, as it does those of paging.
+        """
         query = request.query_params
         parameters = cls(data=_single_values(query), context=context)
-        refusals = _parameter_refusals(query, set(parameters.fields) | PAGING)
+        refusals = _parameter_refusals(query, set(parameters.fields) | PAGING | set(further))
         if not parameters.is_valid():
             refusals = {**parameters.errors, **refusals}
         if refusals:

@@ -46,7 +46,7 @@ FIELD_OF_KIND: Mapping[ValueKind, Callable[..., RestField]] = {
 }
 
 
-class RowOut(serializers.Serializer[Any]):
+class RowAnswer(serializers.Serializer[Any]):
     """A row of a table, with a field for each column of its file.
 
     What REST answers otherwise is declared in the class, as in any serializer: a field that is called as a column is answered
@@ -98,7 +98,10 @@ def _column_field(column: Column[Any]) -> RestField:
 
 
 def table_schema(
-    operation_id: str, row: type[RowOut], *parameters: type[Any] | OpenApiParameter, **options: Any
+    operation_id: str,
+    row: type[RowAnswer],
+    *parameters: type[Any] | OpenApiParameter,
+    **options: Any,
 ) -> Callable[..., Any]:
     """Return the decorator that describes a list of the rows of a table: its order, its paging, its fields."""
     sort = OpenApiParameter(
@@ -120,7 +123,7 @@ def sort_keys(table: Table[Any]) -> list[str]:
 
 
 def answer_table(
-    request: Request, row: type[RowOut], rows: Iterable[Row], currency: str = ""
+    request: Request, row: type[RowAnswer], rows: Iterable[Row], currency: str = ""
 ) -> HttpResponseBase:
     """Return the page of rows that is asked for, in the order that is asked for, as JSON or as the table's CSV.
 

@@ -63,14 +63,14 @@ def use_of(**given: Any) -> GpuQuotaUse:
 
 def test_what_ends_makes_room_for_what_begins_at_the_same_moment(pools) -> None:
     found = use_of()
-    assert (found.used, found.peak, found.headroom) == (16, 16, 8)
+    assert (found.used_gpus, found.peak_gpus_28_days, found.headroom_gpus) == (16, 16, 8)
     assert most_at_once([(AT, 8), (AT + DAY, -8), (AT + DAY, 4), (AT, 2)]) == 10
     assert most_at_once([]) == 0
 
 
 def test_an_empty_region_is_any_and_headroom_may_be_gone(pools) -> None:
     found = use_of(region="", most_gpus=20)
-    assert (found.used, found.peak, found.headroom) == (24, 24, -4)
+    assert (found.used_gpus, found.peak_gpus_28_days, found.headroom_gpus) == (24, 24, -4)
 
 
 @pytest.mark.parametrize(

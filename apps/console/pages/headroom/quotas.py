@@ -6,7 +6,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.accounts.queries.facts import fields_of
-from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, Locale, linked
+from apps.console.kit.cells import Locale, linked
 from apps.console.kit.change import ChangePreview
 from apps.console.kit.entered import EnteredPages, FormOf
 from apps.console.kit.frame import Link
@@ -23,9 +23,8 @@ from apps.planning.queries.gpu_quotas import (
     gpu_quota_use,
     gpu_quotas,
 )
-from apps.planning.queries.hard_limit import OVER_IT
+from apps.planning.tables.gpu_quotas import GPU_QUOTAS
 from apps.show.amounts import counted
-from apps.show.time import day
 from apps.tables.column import Column
 
 
@@ -37,43 +36,9 @@ def _ways_to_change(row: GpuQuotaUse, _: Locale) -> str:
     )
 
 
-def _describe_requested_quota(row: GpuQuotaUse) -> str | None:
-    """`200 GPUs on 3 March, expected 17 March`; None where nothing is asked for."""
-    quota = row.quota
-    if quota.asked_gpus is None or quota.asked_on is None or quota.expected_on is None:
-        return None
-    return f"{counted(quota.asked_gpus, 'GPU')} on {day(quota.asked_on)}, expected {day(quota.expected_on)}"
-
-
-QUOTAS = Table[GpuQuotaUse](
-    "quotas",
-    "Quotas of GPUs at once",
-    (
-        Column("quota", "Quota", lambda row: row.quota.name, PROSE, csv=""),
-        Column("provider", "", lambda row: row.quota.provider),
-        Column("region", "", lambda row: row.quota.region),
-        Column("gpu_model", "", lambda row: row.quota.gpu_model),
-        Column("most", "At most", lambda row: row.quota.most_gpus, COUNT, csv="most_gpus"),
-        Column("used", "Used now", lambda row: row.used, COUNT, csv="used_gpus"),
-        Column("peak", "Peak, 28 days", lambda row: row.peak, COUNT, csv="peak_gpus_28_days"),
-        Column("headroom", "GPU headroom", lambda row: row.headroom, COUNT, csv="headroom_gpus",
-               warns=lambda row: row.headroom <= 0 and "Nothing more can be started"),
-        Column("lead", "Lead time", lambda row: row.quota.lead_days, FIGURE, csv="lead_days",
-               shown=lambda row, _: counted(row.quota.lead_days, "day")),
-        Column("raised_by", "Raised by", lambda row: row.quota.raised_by or None, missing="–"),
-        Column("asked", "Asked for", _describe_requested_quota, PROSE, csv="", missing="–", sorts=False),
-        Column("asked_gpus", "", lambda row: row.quota.asked_gpus, COUNT),
-        Column("asked_on", "", lambda row: row.quota.asked_on, ISO_DAY),
-        Column("expected_on", "", lambda row: row.quota.expected_on, ISO_DAY),
-        Column("limit", "Enforcement", lambda row: OVER_IT[row.quota.is_hard]),
-        Column("note", "", lambda row: row.quota.note),
-        Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
-    ),
-    noun=("quota", "quotas"),
-    about="{said}; GPUs alive in pools of that provider, whoever holds them",
-    empty="What a provider lets you have at once is entered here, with how long more take: add the first above.",
-    sort="quotas",
-)  # fmt: skip
+QUOTAS = Table.of(
+    GPU_QUOTAS, Column("change", "Change", csv="", shown=_ways_to_change, sorts=False)
+)
 
 
 @shown(SEES_EVERYTHING, "headroom")
@@ -92,10 +57,10 @@ def quota_list(context: Context) -> ConsolePage:
 def _quotas_finding(quotas: Sequence[GpuQuotaUse]) -> str:
     if not quotas:
         return "No quota of GPUs yet"
-    least = min(quotas, key=lambda row: row.headroom)
-    if least.headroom <= 0:
+    least = min(quotas, key=lambda row: row.headroom_gpus)
+    if least.headroom_gpus <= 0:
         return f"Nothing more can be started on {least.quota.name}"
-    return f"{least.quota.name} is the nearest to its quota: {counted(least.headroom, 'GPU')} left"
+    return f"{least.quota.name} is the nearest to its quota: {counted(least.headroom_gpus, 'GPU')} left"
 
 
 class QuotaForm(FormOf[EnteredGpuQuota]):
@@ -120,7 +85,7 @@ def _preview(quota: EnteredGpuQuota, context: Context, _: GpuQuotaFact | None) -
     fact = GpuQuotaFact(**fields_of(quota), id=0, created_at=context.at)
     (use,) = gpu_quota_use([fact], context.at)
     stated = f"Of {fact.name} at most {counted(fact.most_gpus, 'GPU')} at once."
-    used = f"{counted(use.used, 'GPU')} are alive now, {use.peak:,} at most in the last 28 days."
+    used = f"{counted(use.used_gpus, 'GPU')} are alive now, {use.peak_gpus_28_days:,} at most in the last 28 days."
     return ChangePreview((stated, used), same=(stated,))
 
 

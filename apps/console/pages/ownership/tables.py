@@ -15,6 +15,7 @@ from apps.console.kit.cells import (
     INSTANT,
     MONEY,
     PROSE,
+    UNKNOWN,
     Locale,
     leading,
     linked,

@@ -1,28 +1,24 @@
 """Data that came in and was not understood, over the wire."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.fleet.queries.not_understood import DOORS, not_understood
+from apps.fleet.queries.not_understood import DOORS, NotUnderstoodFact, not_understood
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import Manages, RestView
 
 
-class NotUnderstoodOut(serializers.Serializer[Any]):
+class NotUnderstoodOut(Answer[NotUnderstoodFact]):
     """A name that a door met and does not know."""
 
     door = serializers.ChoiceField(choices=tuple(DOORS))
     place = serializers.CharField(help_text="the node or cluster it is of; empty: of none")
     name = serializers.CharField(help_text="empty: further names of days that had too many")
-    times = serializers.IntegerField()
-    first_on = serializers.DateField()
-    last_at = serializers.DateTimeField()
     example = serializers.CharField(help_text="an id of what had it; empty where it has none")
 
 

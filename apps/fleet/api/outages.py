@@ -13,6 +13,7 @@ from apps.fleet.queries import listing
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import parse_as
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
 
@@ -41,7 +42,7 @@ class Outages(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Note that a node or device could not be used; the same outage again is answered 200."""
-        outage = actions.NewOutage(**parsed(OutageIn, request))
+        outage = parse_as(OutageIn, request)
         listing.node_row(outage.node_id)
         recorded_id = listing.outage_recorded(
             outage.node_id, outage.device_id, outage.kind, outage.starts_at, outage.ends_at

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from apps.accounts.queries import Scope
+from apps.fleet.actions.inventory import NewOutage
 from apps.fleet.queries.histories import DeviceLife, OutageOnRecord
 from apps.fleet.queries.pool_facts import (
     IDLE_SHARINGS,
@@ -17,7 +18,7 @@ from apps.fleet.queries.pool_facts import (
     PoolFact,
 )
 from apps.web.rest.money import NamedOut
-from apps.web.rest.shapes import Answer, BodyFields
+from apps.web.rest.shapes import Answer, Body, BodyFields
 from apps.web.rest.strict import (
     Id,
     IdInBody,
@@ -288,14 +289,12 @@ class OutagesAsked(Parameters):
     during = Moment(required=False, help_text="only outages that lasted at this moment")
 
 
-class OutageIn(StrictSerializer):
+class OutageIn(Body[NewOutage]):
     """When a node, or one of its devices, could not be used."""
 
     node_id = IdInBody()
     device_id = IdInBody(required=False, allow_null=True, default=None)
     kind = serializers.ChoiceField(choices=OUTAGE_KINDS)
-    starts_at = Moment()
-    ends_at = Moment(required=False, allow_null=True, default=None)
 
 
 class OutageEndIn(StrictSerializer):

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
 
 from django.db.models import Max, Min, Sum
 
@@ -26,7 +25,7 @@ class NotUnderstoodFact:
     place: str
     name: str
     times: int
-    first_on: Any
+    first_on: date
     last_at: datetime
     example: str
 

@@ -22,9 +22,10 @@ from apps.ledger.rest.parameters import (
     parse_cost_question,
     refuse_unknown,
 )
-from apps.web.rest.money import MoneyOut, NamedOut, hours_of
+from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import LARGEST_ID
 from apps.web.rest.views import ANOTHER_TEAM, RestView
 
@@ -50,24 +51,53 @@ class JobOfLineOut(serializers.Serializer[Any]):
     raw_id = serializers.CharField()
 
 
-class LineOut(serializers.Serializer[Any]):
+class LineOut(Answer[LineFact]):
     """A part of a charge that one owner, holder and state carries, and what it rests on.
 
     Of other teams' lines only time and state are shown. `line` names it in the console's addresses;
     settling its hour again replaces it. `rate_ids` are shown to who sees prices.
     """
 
-    line = serializers.CharField(allow_null=True)
-    hour = serializers.DateTimeField()
+    without = (
+        *(
+            "key",
+            "node_id",
+            "pool_id",
+            "unit",
+            "is_theirs",
+            "team_id",
+            "workload_id",
+            "job_id",
+            "micros",
+        ),
+        *("shared_cost_id", "shared_bill_id"),
+    )
+    first = (
+        *(
+            "line",
+            "hour",
+            "node",
+            "pool",
+            "state",
+            "gpu_hours",
+            "team",
+            "workload",
+            "job",
+            "holder",
+        ),
+        *("kind", "shared_cost", "shared_fee", "shared_by", "status", "list_cost"),
+        *("contracted_cost", "effective_cost", "billed_cost", "flags", "evidence", "charge_id"),
+        "rate_ids",
+    )
     node = NamedOut(allow_null=True)
     pool = NamedOut(allow_null=True)
     state = serializers.ChoiceField(choices=STATES, allow_null=True)
-    gpu_hours = serializers.FloatField(help_text="core-hours where the pool counts cores")
+    gpu_hours = HoursOut(
+        source="unit_milliseconds", help_text="core-hours where the pool counts cores"
+    )
     team = NamedOut(allow_null=True)
     workload = NamedOut(allow_null=True)
     job = JobOfLineOut(allow_null=True)
-    holder = serializers.CharField(allow_null=True)
-    kind = serializers.CharField(allow_null=True)
     shared_cost = NamedOut(allow_null=True)
     shared_fee = NamedOut(
         allow_null=True,
@@ -76,18 +106,12 @@ class LineOut(serializers.Serializer[Any]):
     shared_by = serializers.CharField(
         allow_null=True, help_text="by what the shared cost was really spread over lines"
     )
-    status = serializers.CharField(allow_null=True)
     list_cost = MoneyOut(source="micros.list", allow_null=True)
     contracted_cost = MoneyOut(source="micros.contracted", allow_null=True)
     effective_cost = MoneyOut(source="micros.effective", allow_null=True)
     billed_cost = MoneyOut(source="micros.billed", allow_null=True)
     flags = serializers.ListField(child=serializers.CharField())
     evidence = serializers.ListField(child=serializers.CharField())
-    charge_id = serializers.IntegerField(allow_null=True)
-    rate_ids = serializers.ListField(child=serializers.IntegerField(), allow_null=True)
-    policy_version = serializers.IntegerField(allow_null=True)
-    settlement_version = serializers.IntegerField(allow_null=True)
-    settled_at = serializers.DateTimeField(allow_null=True)
 
 
 class CostLines(RestView):
@@ -150,7 +174,6 @@ def serialize_line(line: LineFact, names: dict[int, str], currency: str) -> dict
         "node": _id_and_name(line.node_id, line.node),
         "pool": _id_and_name(line.pool_id, line.pool),
         "state": None if line.state is None else line.state.name.lower(),
-        "gpu_hours": hours_of(line.unit_milliseconds),
         "team": {"id": None, "name": ANOTHER_TEAM},
         "workload": _id_and_name(line.workload_id, line.workload),
         "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},
@@ -158,7 +181,6 @@ def serialize_line(line: LineFact, names: dict[int, str], currency: str) -> dict
         "shared_fee": _id_and_name(line.shared_bill_id, line.shared_cost),
         "flags": _bit_names(line.flags),
         "evidence": _bit_names(line.evidence),
-        "rate_ids": None if line.rate_ids is None else list(line.rate_ids),
     }
     if line.is_theirs and line.team_id is not None:
         serialized["team"] = _id_and_name(line.team_id, names[line.team_id])

@@ -110,17 +110,14 @@ class AdmissionLimitOut(Answer[LimitCheck]):
     verdict = serializers.ChoiceField(choices=VERDICTS)
 
 
-class AdmissionOut(serializers.Serializer[Any]):
+class AdmissionOut(Answer[AdmissionFact]):
     """The answer to an admission, and whether somebody let the job pass all the same; null: not known, or not overridden."""
 
-    id = serializers.IntegerField()
-    asked_at = serializers.DateTimeField()
+    without = ("team_id", "job", "answer")
+    first = ("id", "asked_at", "asked_by", "team", "workload", "gpus", "gpu_hours", "pool")
     asked_by = serializers.CharField(source="asked_name", help_text="the person or the token")
-    team = serializers.CharField()
-    workload = serializers.CharField()
     gpus = serializers.IntegerField(source="job.gpus")
     gpu_hours = RatioOut(allow_null=True, source="job.gpu_hours")
-    pool = serializers.CharField()
     gpu_model = serializers.CharField(source="job.gpu_model")
     provider = serializers.CharField(source="job.provider")
     region = serializers.CharField(source="job.region")
@@ -130,7 +127,6 @@ class AdmissionOut(serializers.Serializer[Any]):
     is_admitted = serializers.BooleanField(help_text="not denied, or overridden")
     reasons = serializers.ListField(child=serializers.CharField())
     limits = AdmissionLimitOut(many=True)
-    overridden_at = serializers.DateTimeField(allow_null=True)
     overridden_by = TextOrNullOut(source="overridden_name")
     override_reason = TextOrNullOut()
     used_at = serializers.DateTimeField(

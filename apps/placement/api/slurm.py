@@ -85,13 +85,12 @@ class SlurmWeightsAsked(SlurmCacheAsked):
     )
 
 
-class SlurmWeightsOut(serializers.Serializer[Any]):
+class SlurmWeightsOut(Answer[PartitionWeights]):
     """A partition's weights by TRES; none where nothing is known. `reasons` say how each number came to be, or is not there."""
 
-    partition = serializers.CharField()
-    weights = serializers.DictField(child=serializers.CharField())
+    without = ("gpu_types",)
+    first = ("partition", "weights", "option")
     option = serializers.CharField(help_text="for the partition's line in slurm.conf, or empty")
-    reasons = serializers.ListField(child=serializers.CharField())
 
 
 class SlurmWeights(RestView):
@@ -163,8 +162,7 @@ def cluster_named(name: str) -> ClusterFact:
 
 def serialize_slurm_weights(row: PartitionWeights) -> dict[str, Any]:
     """As REST answers it."""
-    weights = {name: f"{weight:f}" for name, weight in row.weights.items()}
-    return serialize_as(SlurmWeightsOut, row, option=row.option, weights=weights)
+    return serialize_as(SlurmWeightsOut, row)
 
 
 def serialize_slurm_cache(cache: SlurmCache) -> dict[str, Any]:

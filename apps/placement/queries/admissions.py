@@ -29,8 +29,9 @@ OVERRIDE_HOLDS = timedelta(days=7)
 RETRIED_WITHIN = timedelta(minutes=5)
 """The task that used an override passes by it again for so long, as its launch may fail and be tried again."""
 COLUMNS = (
-    "id", "asked_at", "asked_name", "team_id", "team__name", "job", "digest", "verdict", "answer",
+    "id", "asked_at", "asked_name", "team_id", "team__name", "job", "verdict", "answer",
     "overridden_at", "overridden_name", "override_reason", "used_at", "used_by",
+    "digest",
 )  # fmt: skip
 
 
@@ -44,7 +45,6 @@ class AdmissionFact:
     team_id: int
     team: str
     job: dict[str, Any]
-    digest: str
     verdict: str
     answer: dict[str, Any]
     overridden_at: datetime | None
@@ -52,6 +52,7 @@ class AdmissionFact:
     override_reason: str
     used_at: datetime | None
     used_by: str
+    digest: str
     pool: str
     workload: str
 

@@ -7,19 +7,18 @@ from rest_framework import serializers
 
 from apps.accounts.queries.facts import fields_of
 from apps.planning.queries.ahead import ORIGINS, AheadSpan
+from apps.web.rest.shapes import Answer
 
 
-class AheadSpanOut(serializers.Serializer[Any]):
+class AheadSpanOut(Answer[AheadSpan]):
     """Hours `[starts_at, ends_at)` of a series, and which forecast they are from.
 
     `last_week`: there is none so far ahead, and the last week before comes again.
     """
 
+    without = ("kept_gates",)
     series = serializers.CharField()
     origin = serializers.ChoiceField(choices=ORIGINS)
-    forecast_id = serializers.IntegerField()
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField()
 
 
 def serialize_spans(spans: Sequence[AheadSpan]) -> list[dict[str, Any]]:

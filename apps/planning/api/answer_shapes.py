@@ -4,17 +4,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.economics.crossover.adaptation import CheapestWay
-from apps.economics.crossover.answer import (
-    CostsAtVolume,
-    CrossoverAdvice,
-    LeverEffect,
-)
+from apps.economics.crossover.answer import CrossoverAnswer
 from apps.economics.crossover.crossings import Crossing, SearchEnd, Side
 from apps.economics.crossover.offers import OfferPrice
-from apps.economics.crossover.uncertainty import BreakEvenInput, SavingsRange, TornadoBar
 from apps.web.rest.gates import GateOut
-from apps.web.rest.shapes import answer_of
+from apps.web.rest.shapes import Answer, answer_of
 
 
 class BreakEvenOut(serializers.Serializer[Any]):
@@ -31,24 +25,16 @@ class BreakEvenOut(serializers.Serializer[Any]):
     ended_by = serializers.ChoiceField(choices=[str(each) for each in SearchEnd])
 
 
-class CrossoverAnswerOut(serializers.Serializer[Any]):
+class CrossoverAnswerOut(Answer[CrossoverAnswer]):
     """All that a scenario says, in its currency a month; see docs/guides/crossover.md for how."""
 
+    without = ("break_even_utilization", "cost_at_scale", "search", "months_until_durable")
+    first = ("name", "on", "currency", "draws", "seed", "price_in_force")
     name = serializers.CharField()
     on = serializers.DateField(help_text="the day whose prices hold")
     currency = serializers.CharField()
     draws = serializers.IntegerField()
     seed = serializers.IntegerField()
     price_in_force = answer_of(OfferPrice)()
-    method = serializers.CharField()
-    costs = answer_of(CostsAtVolume)()
-    advice = serializers.ChoiceField(choices=[str(each) for each in CrossoverAdvice])
-    reasons = serializers.ListField(child=serializers.CharField())
-    uncertainty = answer_of(SavingsRange)(allow_null=True)
-    tornado = answer_of(TornadoBar)(many=True)
-    must_be_true = answer_of(BreakEvenInput)(many=True)
-    levers = answer_of(LeverEffect)(many=True)
-    cheapest_ways = answer_of(CheapestWay)(many=True)
-    risks = serializers.ListField(child=serializers.CharField())
     gates = GateOut(many=True, required=False, help_text="what it was held against")
     break_even = BreakEvenOut()

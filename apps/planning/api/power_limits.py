@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
+from apps.economics.room_power import MoreGpus
 from apps.planning.queries.power_limits import (
     DrawnHour,
     PowerLimitFact,
@@ -38,14 +39,11 @@ class DrawnHourOut(serializers.Serializer[Any]):
     )
 
 
-class MoreGpusOut(serializers.Serializer[Any]):
+class MoreGpusOut(Answer[MoreGpus]):
     """How many more GPUs of a model fit beside the peak, each with its part of the host."""
 
-    gpu_model = serializers.CharField()
     measured_watts = serializers.FloatField(allow_null=True, help_text="of one, mean at the peak")
     rated_watts = serializers.FloatField(allow_null=True, help_text="of one, by its data sheet")
-    as_measured = serializers.IntegerField(allow_null=True)
-    as_rated = serializers.IntegerField(allow_null=True)
 
 
 class PowerLimitOut(Answer[PowerLimitFact]):

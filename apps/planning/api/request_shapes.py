@@ -12,6 +12,7 @@ from apps.economics.hours import HOUR_MS
 from apps.planning.queries.budgets import is_budget_visible, to_major_units
 from apps.planning.queries.request_profile import BudgetRoom, DemandForecast, UseFact, WaitFact
 from apps.planning.queries.request_words import (
+    ProfileSentence,
     demands_seen,
     profile_sentences,
     request_cost,
@@ -93,13 +94,10 @@ class QueueWaitOut(Answer[WaitFact]):
     p90_is_longer = serializers.BooleanField(source="ninth_is_longer")
 
 
-class ProfileSentenceOut(serializers.Serializer[Any]):
+class ProfileSentenceOut(Answer[ProfileSentence]):
     """At most how many GPUs it would give back (null: not measured), in a sentence, and its formula."""
 
-    cause = serializers.CharField()
     gpus = RatioOut(allow_null=True)
-    sentence = serializers.CharField()
-    formula = serializers.CharField()
 
 
 class RequestProfileOut(serializers.Serializer[Any]):

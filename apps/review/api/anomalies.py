@@ -24,6 +24,7 @@ from apps.review.api.verdicts import (
     TakenBackView,
     VerdictReasonIn,
 )
+from apps.review.queries.causes import NearbyChange
 from apps.review.queries.findings import FindingFact, FindingsWanted, finding, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
 from apps.review.queries.verdicts import STATES, VerdictFact
@@ -59,13 +60,10 @@ class PartOut(serializers.Serializer[Any]):
     amount = serializers.CharField()
 
 
-class CauseOut(serializers.Serializer[Any]):
+class CauseOut(Answer[NearbyChange]):
     """Something that changed within a week of it; `days` after it, below 0 before."""
 
-    kind = serializers.CharField()
-    what = serializers.CharField()
     on = serializers.DateField()
-    days = serializers.IntegerField()
 
 
 class FindingOut(Answer[FindingFact]):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.unit_economics.queries.runs.curves import Range
+from apps.unit_economics.queries.runs.curves import CurvePoint, Range, ScalingRun
 from apps.unit_economics.queries.runs.programme import ProgrammeRun
 from apps.unit_economics.queries.runs.stragglers import SlowRank
 from apps.web.rest.money import HoursOut, KeyOut, MoneyOut, NamedOut, RatioOut
@@ -159,19 +159,15 @@ class MoneyRangeOut(serializers.Serializer[Any]):
     high = MoneyOut(allow_null=True)
 
 
-class ScalingRunOut(serializers.Serializer[Any]):
+class ScalingRunOut(Answer[ScalingRun]):
     """A run that the curves are fitted on."""
 
     id = serializers.IntegerField(source="run_id")
-    key = serializers.CharField()
-    gpus = serializers.IntegerField()
-    tokens_per_second = serializers.FloatField()
 
 
-class ScalingPointOut(serializers.Serializer[Any]):
+class ScalingPointOut(Answer[CurvePoint]):
     """A model version on so many GPUs."""
 
-    gpus = serializers.IntegerField()
     tokens_per_second = RangeOut()
     hours = RangeOut(allow_null=True)
     cost = MoneyRangeOut(source="micros", allow_null=True)

@@ -10,11 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.actions import teams as actions
-from apps.accounts.queries import Viewer, listing
+from apps.accounts.queries import TeamFact, Viewer, listing
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView, repeats, serialize_team_reference
 
@@ -49,14 +50,12 @@ class TeamChangeIn(StrictSerializer):
     cost_centre = Text(required=False, allow_blank=True)
 
 
-class TeamOut(serializers.Serializer[Any]):
+class TeamOut(Answer[TeamFact]):
     """A team; `kind` tells apart the two that stand for nobody, Platform and Unowned."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+    without = ("parent_id",)
     kind = serializers.ChoiceField(choices=KINDS)
     parent = NamedOut(allow_null=True)
-    cost_centre = serializers.CharField()
 
 
 class TeamsView(RestView):

@@ -1,16 +1,14 @@
 """Sanity gates of an answer over REST: one shape, whatever was answered."""
 
-from typing import Any
-
 from rest_framework import serializers
 
-from apps.economics.gates import GateName
+from apps.economics.gates import Gate
+from apps.web.rest.shapes import Answer
 
 
-class GateOut(serializers.Serializer[Any]):
+class GateOut(Answer[Gate]):
     """A gate that an answer was held against before it is shown, and what is answered instead where it failed."""
 
-    name = serializers.ChoiceField(choices=[str(each) for each in GateName])
     is_passed = serializers.BooleanField(allow_null=True, help_text="null where nobody can tell")
     says = serializers.CharField(help_text="what was found, with its numbers")
     fallback = serializers.CharField(

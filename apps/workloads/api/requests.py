@@ -17,6 +17,7 @@ from apps.web.rest.bodies import json_body
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Moment, Parameters, Text
 from apps.web.rest.views import RestView
 from apps.workloads.actions.request_statements import CountedRequests
@@ -71,25 +72,13 @@ class RequestHoursAsked(Parameters):
     until = Moment(required=False)
 
 
-class RequestHourOut(serializers.Serializer[Any]):
+class RequestHourOut(Answer[CountedRequests]):
     """The counts of one source; null: it does not tell. `workload` is null where none is known."""
 
+    without = ("latency", "first_token")
+    first = ("workload", "service", "feature", "model")
     workload = NamedOut(allow_null=True)
-    service = serializers.CharField()
-    feature = serializers.CharField()
-    model = serializers.CharField()
     source = serializers.ChoiceField(choices=("engine", "gateway"))  # type: ignore[assignment]  # a field, taken off the class by DRF
-    source_key = serializers.CharField()
-    hour = serializers.DateTimeField()
-    revision = serializers.IntegerField()
-    requests = serializers.IntegerField(allow_null=True)
-    succeeded = serializers.IntegerField(allow_null=True)
-    prompt_tokens = serializers.IntegerField(allow_null=True)
-    cached_tokens = serializers.IntegerField(allow_null=True)
-    output_tokens = serializers.IntegerField(allow_null=True)
-    prefill_seconds = serializers.FloatField(allow_null=True)
-    decode_seconds = serializers.FloatField(allow_null=True)
-    split_kind = serializers.CharField()
 
 
 class RequestRowOut(serializers.Serializer[Any]):

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from apps.economics.refusal import Refusal
 from apps.fleet.models import Device
+from apps.fleet.queries.inventory import DescribedDevice
 from apps.logs.changes import answered, logged_change
 from apps.marks.actions import mark_spans
 from apps.marks.queries import Pass
@@ -18,22 +19,14 @@ from apps.marks.queries import Pass
 DEVICES_LOCK = 16
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedDevice:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedDevice(DescribedDevice):
     """A device as an agent lists it; `parent` is the UUID of the GPU that a slice is cut from.
 
     `seen_from` narrows the batch's own to this device: the start of its first window.
     """
 
-    uuid: str
-    model: str = ""
-    index: int | None = None
-    kind: str = "gpu"
     parent: str | None = None
-    profile: str = ""
-    compute_slices: int | None = None
-    memory_slices: int | None = None
-    replicas: int = 1
     seen_from: datetime | None = None
 
 

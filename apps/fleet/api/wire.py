@@ -235,6 +235,10 @@ class DeviceOut(Answer[DeviceLife]):
     """A GPU or a MIG slice with its life; `parent_id` is the GPU that a slice is cut from."""
 
     without = ("node_id", "node_name", "starts_at", "ends_at")
+    first = (
+        *("id", "uuid", "node", "kind", "started_at", "ended_at", "index", "model", "profile"),
+        "parent_id",
+    )
     node = NamedOut()
     kind = serializers.ChoiceField(choices=("gpu", "mig"))
     started_at = serializers.DateTimeField()

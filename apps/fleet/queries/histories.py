@@ -5,7 +5,9 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from apps.accounts.queries.facts import facts_of
 from apps.fleet.models import Agent, Device, Outage
+from apps.fleet.queries.inventory import DescribedDevice
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +44,14 @@ class OutageOnRecord:
     ends_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceLife:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceLife(DescribedDevice):
     """One life of a device on one node; a slice made again is another life."""
 
     id: int
-    uuid: str
     node_id: int
     node_name: str
-    kind: str
-    index: int | None
-    model: str
-    profile: str
     parent_id: int | None
-    compute_slices: int | None
-    memory_slices: int | None
-    replicas: int
     starts_at: datetime
     ends_at: datetime | None
     confirmed_at: datetime | None
@@ -112,9 +106,12 @@ def _outages_on_record(wanted: Q) -> list[OutageOnRecord]:
 
 def _device_lifetimes(wanted: Q, *order: str) -> list[DeviceLife]:
     rows = Device.objects.filter(wanted, period__isempty=False).order_by(*order, "id")
-    columns = (
-        *("id", "uuid", "node_id", "node__name", "kind", "index", "model", "profile", "parent_id"),
-        *("compute_slices", "memory_slices", "replicas", "period__startswith"),
-        *("period__endswith", "confirmed_at"),
+    return list(
+        facts_of(
+            DeviceLife,
+            rows,
+            node_name="node__name",
+            starts_at="period__startswith",
+            ends_at="period__endswith",
+        )
     )
-    return [DeviceLife(*row) for row in rows.values_list(*columns)]

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import F, Min, Q, Value
 from django.db.models.functions import Greatest, Least, NullIf
 
-from apps.accounts.queries.facts import facts_of
+from apps.accounts.queries.facts import columns_of, fact_of, facts_of, field_names
 from apps.accounts.queries.reading import once
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
@@ -80,36 +80,42 @@ class BillableNode:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceFact:
+class DeviceTraits:
+    """A GPU or MIG slice, and how large it is."""
+
+    uuid: str
+    model: str = ""
+    kind: str = "gpu"
+    compute_slices: int | None = None
+    memory_slices: int | None = None
+    replicas: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedDevice(DeviceTraits):
+    """A device as its agent lists it."""
+
+    index: int | None = None
+    profile: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceFact(DeviceTraits):
     """A GPU or MIG slice for as long as it lived inside the span asked for."""
 
     id: int
-    uuid: str
     node_id: int
     parent_id: int | None
-    kind: str
-    compute_slices: int | None
-    memory_slices: int | None
-    model: str
-    replicas: int
     lived_from: datetime
     lived_to: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class AgentDevice:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDevice(DescribedDevice):
     """A living device as an agent would describe it; `parent` is a slice's GPU by UUID."""
 
     id: int
-    uuid: str
-    model: str
-    index: int | None
-    kind: str
     parent: str | None
-    profile: str
-    compute_slices: int | None
-    memory_slices: int | None
-    replicas: int
     began_at: datetime
 
 
@@ -245,7 +251,7 @@ def node_lifetime_spans(
         return list(cursor.fetchall())
 
 
-OF_DEVICES = [name for name in DeviceFact.__slots__ if name not in ("lived_from", "lived_to")]
+OF_DEVICES = [name for name in field_names(DeviceFact) if name not in ("lived_from", "lived_to")]
 
 
 def devices_alive_between(
@@ -257,7 +263,11 @@ def devices_alive_between(
         "node_id", "id"
     )
     return [
-        DeviceFact(*(*fields, begins or starts_at, ends or ends_at))
+        DeviceFact(
+            **dict(zip(OF_DEVICES, fields, strict=True)),
+            lived_from=begins or starts_at,
+            lived_to=ends or ends_at,
+        )
         for *fields, begins, ends in rows.values_list(*OF_DEVICES, "begins", "ends")
     ]
 
@@ -272,13 +282,11 @@ def devices_not_ended(device_ids: Collection[int]) -> set[int]:
 def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
     """The living devices of each agent's node, by agent; of the newest `limit` devices."""
     devices = Device.objects.filter(period__endswith=None, period__isempty=False)
-    columns = (
-        *("node_id", "id", "uuid", "model", "index", "kind", "parent__uuid", "profile"),
-        *("compute_slices", "memory_slices", "replicas", "period__startswith"),
-    )
+    own_names = {"parent": "parent__uuid", "began_at": "period__startswith"}
     of_node: dict[int, list[AgentDevice]] = {}
-    for node_id, *row in devices.order_by("-id").values_list(*columns)[:limit]:
-        of_node.setdefault(node_id, []).append(AgentDevice(*row))
+    columns = ("node_id", *columns_of(AgentDevice, **own_names))
+    for row in devices.order_by("-id").values(*columns)[:limit]:
+        of_node.setdefault(row["node_id"], []).append(fact_of(AgentDevice, row, **own_names))
     agents = Agent.objects.filter(node_id__in=of_node).values_list("id", "node_id")
     return {agent_id: of_node[node_id] for agent_id, node_id in agents}
 

@@ -13,30 +13,19 @@ from apps.fleet.actions.inventory import end_node
 from apps.fleet.actions.lives import lock_lifetimes_exclusive
 from apps.fleet.actions.not_understood import Unread, count_not_understood
 from apps.fleet.models import RECLAIMED, Agent, AgentStatus, Node, NotUnderstood
+from apps.fleet.queries.agent_reports import AgentCondition
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
 MOMENT = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedStatus:
-    """How an agent says it is, in the report that it told it in; None and "" are not told."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedStatus(AgentCondition):
+    """The condition of an agent, in the report that it told it in."""
 
     boot: int
     sequence: int
-    state: str = ""
-    expected_gpus: int | None = None
-    seen_gpus: int | None = None
-    missing: tuple[str, ...] = ()
-    spool_batches: int | None = None
-    spool_bytes: int | None = None
-    spool_oldest_at: datetime | None = None
-    dropped_windows: int | None = None
-    cpu_seconds: float | None = None
-    pss_bytes: int | None = None
-    calls_per_second: float | None = None
-    driver: str = ""
     problems: tuple[dict[str, str], ...] = ()
     purchase_option: str = ""
     instance_type: str = ""

@@ -7,28 +7,10 @@ from typing import Any
 
 from django.db import connection
 
+from apps.accounts.queries.facts import field_names
 from apps.economics.machine_ids import machine_keys
 from apps.fleet.models import Agent, Device
 
-STATUS = (
-    *("state", "at", "expected_gpus", "seen_gpus", "missing", "spool_batches", "spool_bytes"),
-    *("spool_oldest_at", "dropped_windows", "cpu_seconds", "pss_bytes", "calls_per_second"),
-    *("driver", "problems"),
-)
-COLUMN_OF_FIELD = {
-    "agent_id": "id",
-    "node_id": "node_id",
-    "node_name": "node__name",
-    "source": "source",
-    "version": "version",
-    "last_seen_at": "last_seen_at",
-    **{name: f"status__{name}" for name in STATUS},
-    "enrolled_at": "enrolled_at",
-    "clock_offset_ms": "clock_offset_ms",
-    "boot": "status__boot",
-    "node_ended_at": "node__period__endswith",
-}
-"""Each field of an agent's state, and where it is read."""
 DISAGREEMENTS = """
 SELECT DISTINCT node.id, node.name, pool.id, pool.name, said.field, said.told, said.recorded
 FROM fleet_agentstatus AS status
@@ -48,7 +30,41 @@ ORDER BY node.name, node.id, said.field
 
 
 @dataclass(frozen=True, slots=True)
-class AgentState:
+class AgentCondition:
+    """How an agent says it is; None and "" are not told."""
+
+    state: str = ""
+    expected_gpus: int | None = None
+    seen_gpus: int | None = None
+    missing: tuple[str, ...] = ()
+    spool_batches: int | None = None
+    spool_bytes: int | None = None
+    spool_oldest_at: datetime | None = None
+    dropped_windows: int | None = None
+    cpu_seconds: float | None = None
+    pss_bytes: int | None = None
+    calls_per_second: float | None = None
+    driver: str = ""
+
+
+COLUMN_OF_FIELD = {
+    "agent_id": "id",
+    "node_id": "node_id",
+    "node_name": "node__name",
+    "source": "source",
+    "version": "version",
+    "last_seen_at": "last_seen_at",
+    **{name: f"status__{name}" for name in (*field_names(AgentCondition), "at", "problems")},
+    "enrolled_at": "enrolled_at",
+    "clock_offset_ms": "clock_offset_ms",
+    "boot": "status__boot",
+    "node_ended_at": "node__period__endswith",
+}
+"""Each field of an agent's state, and where it is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState(AgentCondition):
     """How an agent is, by its own last word; `state` is "" and `at` None before its first report.
 
     `last_seen_at` is when it last spoke at all. None is what it never told. `boot` is when it was
@@ -61,19 +77,7 @@ class AgentState:
     source: str
     version: str
     last_seen_at: datetime | None
-    state: str
     at: datetime | None
-    expected_gpus: int | None
-    seen_gpus: int | None
-    missing: tuple[str, ...]
-    spool_batches: int | None
-    spool_bytes: int | None
-    spool_oldest_at: datetime | None
-    dropped_windows: int | None
-    cpu_seconds: float | None
-    pss_bytes: int | None
-    calls_per_second: float | None
-    driver: str
     problems: tuple[tuple[str, str], ...]
     enrolled_at: datetime
     clock_offset_ms: int

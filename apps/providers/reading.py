@@ -49,12 +49,8 @@ class WantedPrice:
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedMachine:
-    """A machine as its cloud tells it; `names` are all that a node of it may be called.
-
-    Platform, tenancy, the account that runs it and the capacity reservation that it runs in are as the
-    cloud spells them, empty where it does not tell.
-    """
+class MachineTraits:
+    """A machine by what its cloud calls it, where it is and how large; `names` are all that a node of it may be called."""
 
     external_id: str
     name: str
@@ -65,6 +61,16 @@ class ObservedMachine:
     purchase_option: str
     cpus: int | None
     launched_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedMachine(MachineTraits):
+    """A machine as its cloud tells it.
+
+    Platform, tenancy, the account that runs it and the capacity reservation that it runs in are as the
+    cloud spells them, empty where it does not tell.
+    """
+
     platform: str = ""
     tenancy: str = ""
     account: str = ""

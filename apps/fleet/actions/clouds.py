@@ -10,7 +10,7 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.economics.refusal import Refusal
 from apps.fleet.models import CloudAccount, CloudSync
-from apps.fleet.queries.clouds import DEAD_AFTER
+from apps.fleet.queries.clouds import DEAD_AFTER, NewCloudAccount
 from apps.logs.changes import answered, logged_change
 from apps.providers.cloud import CloudFault, CloudProvider, CloudRefused
 from apps.providers.registry import clouds
@@ -33,20 +33,6 @@ class SyncRunsAlready(Exception):
 
 class SyncTakenOver(Exception):
     """It gave no sign of life for too long, and somebody else began it anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewCloudAccount:
-    """A cloud account to read, and what to read of it; keys come from the surroundings, none is kept."""
-
-    name: str
-    provider: str
-    account: str
-    regions: tuple[str, ...] = ()
-    syncs: tuple[str, ...] = ()
-    role_arn: str = ""
-    export_uri: str = ""
-    export_region: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,34 +6,23 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
+from apps.accounts.queries.facts import facts_of
 from apps.economics.machine_ids import machine_keys
 from apps.fleet.models import CloudMachine, CloudSync, Node
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_accounts
-from apps.providers.reading import ObservedMachine
+from apps.providers.reading import MachineTraits, ObservedMachine
 
 FRESH_FOR = timedelta(hours=2)
 """What was read longer ago says nothing of now."""
 
 
-@dataclass(frozen=True, slots=True)
-class MachineFact:
-    """A machine as its cloud told it when it was last read; `names` are all that it is called."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineFact(MachineTraits):
+    """A machine as its cloud told it when it was last read."""
 
     id: int
     account_id: int
-    external_id: str
-    name: str
-    names: tuple[str, ...]
-    region: str
-    zone: str
-    instance_type: str
-    purchase_option: str
-    cpus: int | None
-    launched_at: datetime | None
     seen_at: datetime
-
-
-SAME = tuple(name for name in MachineFact.__slots__ if name != "names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +146,7 @@ def _names_of_node(name: str, provider_id: str) -> frozenset[str]:
 
 
 def _machine_facts(rows: "QuerySet[CloudMachine]") -> list[MachineFact]:
-    return [
-        MachineFact(**{name: getattr(row, name) for name in SAME}, names=tuple(row.names))
-        for row in rows
-    ]
+    return list(facts_of(MachineFact, rows))
 
 
 def nodes_of_machines(

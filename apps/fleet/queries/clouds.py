@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 
+from apps.accounts.queries.facts import field_names
 from apps.fleet.models import CloudAccount, CloudSync
 from apps.providers.cloud import KINDS
 from apps.providers.reading import CloudAccess
@@ -17,18 +18,27 @@ DEAD_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class CloudAccountFact:
-    """An account to read from; `export_uri` is s3://bucket/prefix/name, or ''."""
+class NewCloudAccount:
+    """A cloud account to read, and what to read of it; keys come from the surroundings, none is kept.
 
-    id: int
+    `export_uri` is s3://bucket/prefix/name, or ''.
+    """
+
     name: str
     provider: str
     account: str
-    regions: tuple[str, ...]
-    syncs: tuple[str, ...]
-    role_arn: str
-    export_uri: str
-    export_region: str
+    regions: tuple[str, ...] = ()
+    syncs: tuple[str, ...] = ()
+    role_arn: str = ""
+    export_uri: str = ""
+    export_region: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudAccountFact(NewCloudAccount):
+    """An account that is read from."""
+
+    id: int
 
     @property
     def access(self) -> CloudAccess:
@@ -112,7 +122,7 @@ def syncs_due(at: datetime, among: frozenset[str]) -> list[tuple[CloudAccountFac
 
 
 def _account_fact(row: CloudAccount) -> CloudAccountFact:
-    columns = {name: getattr(row, name) for name in CloudAccountFact.__slots__}
+    columns = {name: getattr(row, name) for name in field_names(CloudAccountFact)}
     lists = {"regions": tuple(row.regions), "syncs": tuple(row.syncs)}
     return CloudAccountFact(**columns | lists)
 

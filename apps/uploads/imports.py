@@ -88,6 +88,35 @@ class UploadedImport(models.Model):
 
 
 @dataclass(frozen=True, slots=True)
+class ImportProgress:
+    """How far an import of a file is, and what came of its rows."""
+
+    id: int
+    name: str
+    state: str
+    size_bytes: int
+    started_at: datetime
+    ended_at: datetime | None
+    rows: int
+    imported: int
+    unchanged: int
+    rejected: int
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFact(ImportProgress):
+    """One import that a person confirms; `asked` is how its file is read, `seen` what a look at it found.
+
+    `read_bytes` of `size_bytes` are read.
+    """
+
+    asked: Mapping[str, object]
+    seen: Mapping[str, object]
+    read_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class RejectedFact:
     """A row that was not taken, by its line in the file, its column and why."""
 

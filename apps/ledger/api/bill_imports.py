@@ -73,6 +73,10 @@ class BillImportOut(Answer[DeliveryFact]):
     """
 
     without = ("is_addition", "stored_as", "person__name", "accepted_by__name")
+    first = (
+        *("id", "name", "layout", "addition", "state", "rejected_rows", "rows", "imported"),
+        *("unchanged", "replaced", "rejected", "totals", "bills", "flags", "size_bytes", "failure"),
+    )
     address = serializers.CharField()
     addition = serializers.BooleanField(source="is_addition")
     state = serializers.ChoiceField(choices=STATES)

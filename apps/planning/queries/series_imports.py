@@ -1,14 +1,15 @@
 """Imports of files of histories: how far each is, what a look at it found, and rows it could not take."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
 
+from apps.accounts.queries.facts import facts_of
 from apps.planning.models import RejectedSeriesRow, SeriesImport
 from apps.planning.queries.series import SeriesKey
-from apps.uploads.imports import RejectedFact
+from apps.uploads.imports import RejectedFact, UploadedFact
 
 COMPARED = """
 SELECT count(*) FILTER (WHERE point.hour IS NULL), count(*) FILTER (WHERE point.value <> brought.value)
@@ -20,40 +21,20 @@ LEFT JOIN planning_historypoint AS point ON point.series_id = series.id AND poin
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesImportFact:
-    """One import; `asked` is how its file is read, `seen` what a look at it found.
+class SeriesImportFact(UploadedFact):
+    """One import of histories: `imported` and `unchanged` are hours, `rows` and `rejected` rows of the file."""
 
-    `read_bytes` of `size_bytes` are read; `imported` and `unchanged` are hours, `rows` and `rejected` rows of the file.
-    """
-
-    id: int
-    name: str
-    state: str
-    size_bytes: int
-    started_at: datetime
-    ended_at: datetime | None
-    rows: int
-    imported: int
-    unchanged: int
-    rejected: int
-    failure: str
-    asked: Mapping[str, object]
-    seen: Mapping[str, object]
-    read_bytes: int
     person__name: str | None
 
 
 def series_imports(limit: int) -> list[SeriesImportFact]:
     """The latest imports, the newest first."""
-    rows = SeriesImport.objects.order_by("-id").values_list(*SeriesImportFact.__slots__)
-    return [SeriesImportFact(*row) for row in rows[:limit]]
+    return list(facts_of(SeriesImportFact, SeriesImport.objects.order_by("-id")[:limit]))
 
 
 def series_import(import_id: int) -> SeriesImportFact | None:
     """One import."""
-    rows = SeriesImport.objects.filter(id=import_id).values_list(*SeriesImportFact.__slots__)
-    row = rows.first()
-    return None if row is None else SeriesImportFact(*row)
+    return next(iter(facts_of(SeriesImportFact, SeriesImport.objects.filter(id=import_id))), None)
 
 
 def rejected_series_rows(import_id: int, limit: int) -> Iterator[RejectedFact]:

@@ -1,39 +1,22 @@
 """Imports of files of jobs: how far each is, and the rows it could not take."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
 
+from apps.accounts.queries.facts import facts_of
 from apps.economics.jobs import JobSource
-from apps.uploads.imports import RejectedFact
+from apps.uploads.imports import RejectedFact, UploadedFact
 from apps.workloads.models import ImportBatch, RejectedRow
 
 
 @dataclass(frozen=True, slots=True)
-class ImportFact:
-    """One import; `seen` and `asked` are what a look at its file found and how it is read.
+class ImportFact(UploadedFact):
+    """One import of a file of jobs; `jobs_from` and `jobs_until` are when its jobs held something."""
 
-    `read_bytes` of `size_bytes` are read; `jobs_from` and `jobs_until` are when its jobs held
-    something.
-    """
-
-    id: int
     kind: str
-    name: str
-    state: str
-    size_bytes: int
-    started_at: datetime
-    ended_at: datetime | None
-    rows: int
-    imported: int
-    unchanged: int
-    rejected: int
-    failure: str
-    asked: Mapping[str, object]
-    seen: Mapping[str, object]
-    read_bytes: int
     jobs_from: datetime | None
     jobs_until: datetime | None
 
@@ -68,14 +51,12 @@ def clusters_with_gpus_accounted() -> frozenset[str]:
 
 def imports(limit: int) -> list[ImportFact]:
     """The latest imports, the newest first."""
-    rows = ImportBatch.objects.order_by("-id").values_list(*ImportFact.__slots__)
-    return [ImportFact(*row) for row in rows[:limit]]
+    return list(facts_of(ImportFact, ImportBatch.objects.order_by("-id")[:limit]))
 
 
 def import_batch(batch_id: int) -> ImportFact | None:
     """One import."""
-    row = ImportBatch.objects.filter(id=batch_id).values_list(*ImportFact.__slots__).first()
-    return None if row is None else ImportFact(*row)
+    return next(iter(facts_of(ImportFact, ImportBatch.objects.filter(id=batch_id))), None)
 
 
 def rejected_rows(batch_id: int, limit: int) -> Iterator[RejectedFact]:

@@ -8,10 +8,12 @@ from typing import Any
 
 from django.core.cache import caches
 
+from apps.accounts.queries.facts import facts_of, field_names
 from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.ledger.models import Bill, BillImport, RejectedBillRow
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import UnreadDelivery, unread_of
+from apps.uploads.imports import ImportProgress
 
 SUMS_KEPT_SECONDS = 24 * 3600
 BILL_COLUMNS = (
@@ -72,26 +74,15 @@ class BillFact(BillIdentity):
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryFact:
+class DeliveryFact(ImportProgress):
     """One delivery of a bill's file; `stored_as` is its name while it is kept."""
 
-    id: int
-    name: str
     layout: str
     is_addition: bool
-    state: str
-    rows: int
-    imported: int
-    unchanged: int
     replaced: int
-    rejected: int
     totals: Mapping[str, Mapping[str, str]]
     flags: Sequence[str]
-    size_bytes: int
     stored_as: str
-    failure: str
-    started_at: datetime
-    ended_at: datetime | None
     undone_at: datetime | None
     person__name: str | None
     accepted_at: datetime | None
@@ -160,13 +151,12 @@ def bills_moved(delivery: DeliveryFact) -> list[tuple[BillFact, BillSums]]:
 
 def delivery(import_id: int) -> DeliveryFact | None:
     """One delivery."""
-    row = BillImport.objects.filter(id=import_id).values_list(*DeliveryFact.__slots__).first()
-    return None if row is None else DeliveryFact(*row)
+    return next(iter(facts_of(DeliveryFact, BillImport.objects.filter(id=import_id))), None)
 
 
 def delivery_page(page_request: PageRequest) -> Page[DeliveryFact]:
     """Deliveries, the newest first."""
-    page = page_of(BillImport.objects.values(*DeliveryFact.__slots__), page_request, "-id")
+    page = page_of(BillImport.objects.values(*field_names(DeliveryFact)), page_request, "-id")
     return Page([DeliveryFact(**row) for row in page.rows], page.after, page.before)
 
 

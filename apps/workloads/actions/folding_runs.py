@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
 from psycopg.types.range import Range
 
+from apps.accounts.queries.facts import fields_of
 from apps.economics.hours import HOUR, epoch_ms, from_epoch_ms, hour_of
 from apps.economics.run_divergence import StepBack, WrongSpan, diverged_spans
 from apps.economics.run_fold import (
@@ -222,7 +223,7 @@ def _folded_hours(
         diverged=[(epoch_ms(since), epoch_ms(until or at)) for since, until in inputs.diverged],
     )
     return {
-        (job, from_epoch_ms(hour)): HourRow(tuple(sums.bucket_ms), *astuple(sums)[1:])
+        (job, from_epoch_ms(hour)): HourRow(**asdict(sums) | {"bucket_ms": tuple(sums.bucket_ms)})
         for (job, hour), sums in folded(run_report, 0 if since is None else epoch_ms(since)).items()
     }
 
@@ -271,8 +272,7 @@ def _write_hours(run_id: int, stored_hours: Hours, folded_hours: Hours) -> None:
                 run_id=run_id,
                 job_key=job,
                 hour=hour,
-                bucket_ms=list(row.bucket_ms),
-                **{name: getattr(row, name) for name in HourRow.__slots__[1:]},
+                **fields_of(row) | {"bucket_ms": list(row.bucket_ms)},
             )
             for (job, hour), row in new.items()
         ),

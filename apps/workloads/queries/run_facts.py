@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from django.db import connection
 from django.db.models import Sum
 
+from apps.accounts.queries.facts import field_names
 from apps.accounts.queries.reading import once
 from apps.economics.run_time import Bucket, in_every_bucket
 from apps.workloads.models import Job, RunHour, RunSpan, RunSummary
+from apps.workloads.queries.run_fold_facts import HourOfRun
 
 Span = tuple[datetime, datetime]
 Life = tuple[datetime, datetime | None]
@@ -32,24 +34,13 @@ class CarriedHour:
     minutes: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ClockHour:
-    """An hour of a run by the clock; `job_id` None: no job is known, or it waited for one.
-
-    `tokens`, `examples`, `flops` and `steps` count once what was done twice; `redone_tokens` are
-    those of steps that were done again. `step_ms` is the time of all its steps.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockHour(HourOfRun):
+    """An hour of a run by the clock; `job_id` None: no job is known, or it waited for one."""
 
     run_id: int
     job_id: int | None
     hour: datetime
-    bucket_ms: tuple[int, ...]
-    tokens: int
-    redone_tokens: int
-    examples: int
-    flops: float
-    steps: int
-    step_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +127,13 @@ def clock_hours(run_ids: Collection[int]) -> list[ClockHour]:
     """The hours of these runs, by run, hour and job."""
     rows = RunHour.objects.filter(run_id__in=run_ids)
     return [
-        ClockHour(run_id, job_key or None, hour, in_every_bucket(bucket_ms), *sums)
+        ClockHour(
+            in_every_bucket(bucket_ms), *sums, run_id=run_id, job_id=job_key or None, hour=hour
+        )
         for run_id, job_key, hour, bucket_ms, *sums in rows.order_by(
             "run_id", "hour", "job_key"
-        ).values_list("run_id", "job_key", "hour", "bucket_ms", *SUMMED)
+        ).values_list("run_id", "job_key", "hour", *field_names(HourOfRun))
     ]
-
-
-SUMMED = ("tokens", "redone_tokens", "examples", "flops", "steps", "step_ms")
 
 
 def run_summaries(run_ids: Collection[int]) -> dict[int, SummaryFact]:

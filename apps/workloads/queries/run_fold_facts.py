@@ -12,6 +12,7 @@ from django.db.models import F, Min, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.db.models.query import QuerySet
 
+from apps.accounts.queries.facts import field_names
 from apps.economics.run_figures import most_at_once
 from apps.economics.run_time import in_every_bucket
 from apps.workloads.models import (
@@ -102,17 +103,27 @@ class EventRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HourRow:
-    """An hour of a run on a job as it is kept."""
+class HourOfRun:
+    """Where an hour of a run on a job went, by Bucket, and what was done in it.
+
+    `tokens`, `examples`, `flops` and `steps` count once what was done twice; `redone_tokens` are
+    those of steps that were done again. `step_ms` is the time of all its steps.
+    """
 
     bucket_ms: tuple[int, ...]
-    minutes: bytes
     tokens: int
     redone_tokens: int
     examples: int
     flops: float
     steps: int
     step_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourRow(HourOfRun):
+    """An hour of a run on a job as it is kept."""
+
+    minutes: bytes
 
 
 def runs_due(at: datetime) -> list[int]:
@@ -208,10 +219,10 @@ def hours_since(run_id: int, since: datetime | None) -> dict[tuple[int, datetime
     if since is not None:
         rows = rows.filter(hour__gte=since)
     return {
-        (job_key, hour): HourRow(in_every_bucket(bucket_ms), bytes(minutes), *sums)
-        for job_key, hour, bucket_ms, minutes, *sums in rows.order_by(
+        (job_key, hour): HourRow(in_every_bucket(bucket_ms), *sums, minutes=bytes(minutes))
+        for job_key, hour, minutes, bucket_ms, *sums in rows.order_by(
             "job_key", "hour"
-        ).values_list("job_key", "hour", *HourRow.__slots__)
+        ).values_list("job_key", "hour", "minutes", *field_names(HourOfRun))
     }
 
 

@@ -14,6 +14,15 @@ class Amounts(NamedTuple):
     effective_micros: int | None
 
 
+class BilledCosts(NamedTuple):
+    """Whole units of one kind on each basis; None where one is not known."""
+
+    listed: int | None
+    contracted: int | None
+    effective: int | None
+    billed: int | None
+
+
 UNKNOWN = Amounts(None, None, None)
 _Parts = Sequence[int | None]
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
-from apps.economics.bases import Amounts, split_bases
+from apps.economics.bases import Amounts, BilledCosts, split_bases
 from apps.economics.focus.kinds import CAPACITY, COMMITMENT, COMPUTE, CREDIT, OTHER, TAX
 from apps.economics.machine_ids import cloud_of_id, machine_keys
 from apps.economics.sharing import METHODS
@@ -143,15 +142,6 @@ class BillMatch:
     rule_id: int | None = None
     lives: tuple[int, ...] = ()
     share_method: str = ""
-
-
-class BilledCosts(NamedTuple):
-    """Whole units of one kind on each basis; None where one is not known."""
-
-    listed: int | None
-    contracted: int | None
-    effective: int | None
-    billed: int | None
 
 
 NODE_TAGS = ("name", "hostname", "node", "kubernetes.io/hostname")

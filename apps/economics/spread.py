@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from apps.economics.bases import Amounts, negated, split_bases
-from apps.economics.billing import BilledCosts
+from apps.economics.bases import Amounts, BilledCosts, negated, split_bases
 from apps.economics.billing import spread as spread_costs
 from apps.economics.split import largest_remainder
 

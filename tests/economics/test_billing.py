@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.economics.bases import BilledCosts
 from apps.economics.billing import (
-    BilledCosts,
     BillMatch,
     BillRowRule,
     ChargeKindOfRow,

@@ -8,12 +8,12 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.economics.bases import BilledCosts
 from apps.economics.focus.cells import COST_STEP, cost_of
 from apps.economics.focus.identities import ONE, hours_of, machine_hours, money, parts_of, priced
 from apps.economics.focus.making import (
     BilledBy,
     ChargeFacts,
-    ConvertedCosts,
     FocusRow,
     PartFacts,
     rows_of,
@@ -54,7 +54,7 @@ NODE_HOUR = ChargeFacts(
     account="",
 )
 PART = PartFacts(
-    costs=ConvertedCosts(98_320_000, 90_000_000, 55_000_000, None),
+    costs=BilledCosts(98_320_000, 90_000_000, 55_000_000, None),
     unit_ms=28_800_000,
     team_id=4,
     team="Research",
@@ -95,7 +95,7 @@ amounts = st.integers(0, 10**11 - 1)
 parts = st.lists(
     st.builds(
         lambda listed, contracted, effective, billed, unit_ms: replace(
-            PART, costs=ConvertedCosts(listed, contracted, effective, billed), unit_ms=unit_ms
+            PART, costs=BilledCosts(listed, contracted, effective, billed), unit_ms=unit_ms
         ),
         *[st.none() | st.integers(-(10**12), 10**12)] * 4,
         st.integers(0, 28_800_000),
@@ -118,7 +118,7 @@ def number(row: FocusRow, name: str) -> Decimal:
 
 @given(micros=amounts, lived_ms=st.integers(2, 3_600_000))
 def test_a_price_times_its_quantity_is_the_cost(micros: int, lived_ms: int) -> None:
-    costs = ConvertedCosts(micros, micros, micros, None)
+    costs = BilledCosts(micros, micros, micros, None)
     row = only(replace(NODE_HOUR, lived_ms=lived_ms), replace(PART, costs=costs))
     quantity = number(row, "PricingQuantity")
     for basis in ("List", "Contracted"):
@@ -188,7 +188,7 @@ def test_what_a_bill_asks_for_beside_machines_is_one_of_its_kind() -> None:
 
 
 def test_taxes_and_credits_have_neither_price_nor_quantity() -> None:
-    back = replace(PLAIN, costs=ConvertedCosts(-5, -5, -5, -5))
+    back = replace(PLAIN, costs=BilledCosts(-5, -5, -5, -5))
     for kind, category in (("tax", "Tax"), ("credit", "Credit")):
         row = only(replace(BESIDE, kind=kind, billed_kind=kind), back)
         assert row["ChargeCategory"] == category
@@ -198,7 +198,7 @@ def test_taxes_and_credits_have_neither_price_nor_quantity() -> None:
 
 
 def test_what_is_given_back_on_a_charge_has_no_quantity() -> None:
-    row = only(replace(BESIDE, kind="unmatched"), replace(PLAIN, costs=ConvertedCosts(1, -1, 1, 1)))
+    row = only(replace(BESIDE, kind="unmatched"), replace(PLAIN, costs=BilledCosts(1, -1, 1, 1)))
     assert (row["PricingQuantity"], row["ListUnitPrice"], row["ContractedUnitPrice"]) == (None,) * 3
 
 

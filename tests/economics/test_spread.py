@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.bases import UNKNOWN, Amounts, added, negated, split_bases
-from apps.economics.billing import BilledCosts
+from apps.economics.bases import UNKNOWN, Amounts, BilledCosts, added, negated, split_bases
 from apps.economics.split import NothingToSplitBy
 from apps.economics.spread import Adjustment, IdleCost, shared_idle, spread
 

@@ -15,7 +15,7 @@ from decimal import Decimal
 from apps.economics.focus.cells import COST_STEP, BadCell, cost_of, tags_of, text_of
 from apps.economics.focus.columns import Layout, NotABill, plain_name
 from apps.economics.focus.reading import RowReader
-from apps.economics.focus.rows import BilledRow
+from apps.economics.focus.rows import BilledRow, RowCosts
 
 SIGNS = ("lineitemlineitemtype", "lineitemunblendedcost", "lineitemusagestartdate")
 NEEDED = (
@@ -52,16 +52,6 @@ COMMITTED = (
 )
 """What a savings plan's fee is made of, beside each its net amount."""
 COMPUTING = frozenset({"AmazonEC2", "AmazonSageMaker", "AmazonECS", "AmazonEKS"})
-
-
-@dataclass(frozen=True, slots=True)
-class CurAmounts:
-    """A row on each basis, as FOCUS wants it; None where the report does not say."""
-
-    billed: Decimal
-    effective: Decimal | None
-    contracted: Decimal | None
-    listed: Decimal | None
 
 
 def is_cur(names: Sequence[str]) -> bool:
@@ -246,44 +236,44 @@ class _Cells:
         return amount
 
 
-def _usage_amounts(of: _Cells) -> CurAmounts:
+def _usage_amounts(of: _Cells) -> RowCosts:
     unblended = of.unblended
     listed = of.known("pricingpublicondemandcost")
-    return CurAmounts(of.paid, of.paid, unblended, unblended if listed is None else listed)
+    return RowCosts(unblended if listed is None else listed, unblended, of.paid, of.paid)
 
 
-def _discount_amounts(of: _Cells) -> CurAmounts:
+def _discount_amounts(of: _Cells) -> RowCosts:
     """A discount told on a line of its own: net columns have it on the lines that it is of."""
     if not of.reader.has_net_costs:
         return _usage_amounts(of)
     net = of.part("lineitemnetunblendedcost")
-    return CurAmounts(net, net, net, net)
+    return RowCosts(net, net, net, net)
 
 
-def _reserved_amounts(of: _Cells) -> CurAmounts:
+def _reserved_amounts(of: _Cells) -> RowCosts:
     """Use that a reservation covers: billed with its fee, effective with its amortised part."""
     listed = of.known("pricingpublicondemandcost")
-    return CurAmounts(of.paid, of.net("reservation", "effectivecost"), listed, listed)
+    return RowCosts(listed, listed, of.net("reservation", "effectivecost"), of.paid)
 
 
-def _savings_plan_amounts(of: _Cells) -> CurAmounts:
+def _savings_plan_amounts(of: _Cells) -> RowCosts:
     """Use that a savings plan covers; its unblended cost is taken back by the negation."""
     listed = of.known("pricingpublicondemandcost")
     effective = of.net("savingsplan", "savingsplaneffectivecost")
-    return CurAmounts(NONE, effective, of.unblended, listed)
+    return RowCosts(listed, of.unblended, effective, NONE)
 
 
-def _negation_amounts(of: _Cells) -> CurAmounts:
-    return CurAmounts(NONE, NONE, NONE, NONE)
+def _negation_amounts(of: _Cells) -> RowCosts:
+    return RowCosts(NONE, NONE, NONE, NONE)
 
 
-def _plan_fee(of: _Cells) -> CurAmounts:
+def _plan_fee(of: _Cells) -> RowCosts:
     """The hour's commitment: what of it was not used is the effective cost here."""
     total = of.known("savingsplantotalcommitmenttodate")
     if total is None:
-        return CurAmounts(of.paid, None, NONE, NONE)
+        return RowCosts(NONE, NONE, None, of.paid)
     unused = total - of.part("savingsplanusedcommitment")
-    return CurAmounts(of.paid, _after_discount(of, max(NONE, unused)), NONE, NONE)
+    return RowCosts(NONE, NONE, _after_discount(of, max(NONE, unused)), of.paid)
 
 
 def _after_discount(of: _Cells, commitment: Decimal) -> Decimal:
@@ -297,27 +287,27 @@ def _after_discount(of: _Cells, commitment: Decimal) -> Decimal:
     return (commitment * sum(net) / sum(gross)).quantize(COST_STEP)
 
 
-def _reservation_fee(of: _Cells) -> CurAmounts:
+def _reservation_fee(of: _Cells) -> RowCosts:
     unused = [
         of.net("reservation", "unusedamortizedupfrontfeeforbillingperiod"),
         of.net("reservation", "unusedrecurringfee"),
     ]
     # Without either nobody says what was not used of it; of one alone the other is nothing.
     amounts = [amount for amount in unused if amount is not None]
-    return CurAmounts(of.paid, sum(amounts, NONE) if amounts else None, NONE, NONE)
+    return RowCosts(NONE, NONE, sum(amounts, NONE) if amounts else None, of.paid)
 
 
-def _upfront_amounts(of: _Cells) -> CurAmounts:
-    return CurAmounts(of.paid, NONE, NONE, NONE)
+def _upfront_amounts(of: _Cells) -> RowCosts:
+    return RowCosts(NONE, NONE, NONE, of.paid)
 
 
-def _fee_amounts(of: _Cells) -> CurAmounts:
+def _fee_amounts(of: _Cells) -> RowCosts:
     """A fee of a reservation is spread over its term; any other is what it is."""
     reader = of.reader
     return _upfront_amounts(of) if reader._commitment_id(of.cells) else _usage_amounts(of)
 
 
-AMOUNTS: Mapping[str, Callable[[_Cells], CurAmounts]] = {
+AMOUNTS: Mapping[str, Callable[[_Cells], RowCosts]] = {
     "DiscountedUsage": _reserved_amounts,
     "SavingsPlanCoveredUsage": _savings_plan_amounts,
     "SavingsPlanNegation": _negation_amounts,
@@ -332,7 +322,7 @@ def _is_discount(kind: str) -> bool:
     return kind != "DiscountedUsage" and bool(DISCOUNTS.search(kind))
 
 
-def _commitment_status(kind: str, amounts: CurAmounts) -> str:
+def _commitment_status(kind: str, amounts: RowCosts) -> str:
     """A fee's effective cost is what nobody used of it: then the row tells both."""
     if kind in ("DiscountedUsage", "SavingsPlanCoveredUsage"):
         return "Used"

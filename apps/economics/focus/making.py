@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from apps.economics.bases import BilledCosts
 from apps.economics.focus.exported import Cell
 from apps.economics.focus.identities import ONE, hours_of, machine_hours, money, parts_of, priced
 from apps.economics.focus.names import provider_name
@@ -29,16 +30,6 @@ SERVICES = {
 OTHER = ("Other", "Other (Other)", "Other services")
 STATES = {state: state.name.title().replace("_", "") for state in State}
 UNITS = {"gpu": "GPU Hours", "core": "Core Hours"}
-
-
-@dataclass(frozen=True, slots=True)
-class ConvertedCosts:
-    """Micro-units of the organisation's currency on each basis; None where it is unknown."""
-
-    listed: int | None
-    contracted: int | None
-    effective: int | None
-    billed: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +91,7 @@ class ChargeFacts:
 class PartFacts:
     """A line: the part of a charge that one owner, holder and state carries."""
 
-    costs: ConvertedCosts
+    costs: BilledCosts
     unit_ms: int
     team_id: int
     team: str
@@ -182,7 +173,7 @@ def _in_its_currency(row: FocusRow) -> FocusRow:
     return row
 
 
-def _is_countable(charge: ChargeFacts, costs: ConvertedCosts) -> bool:
+def _is_countable(charge: ChargeFacts, costs: BilledCosts) -> bool:
     """Whether its costs are so many times a price: not what is given back."""
     return (costs.listed or 0) >= 0 and (costs.contracted or 0) >= 0
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from apps.accounts import queries as accounts
-from apps.economics.billing import BilledCosts
+from apps.economics.bases import BilledCosts
 from apps.economics.sharing import METHODS, energy_weights
 from apps.economics.spread import spread
 from apps.ledger.queries.energy import drawn_by

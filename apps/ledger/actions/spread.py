@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 
 from apps.accounts import queries as accounts
-from apps.economics.billing import BilledCosts
+from apps.economics.bases import BilledCosts
 from apps.economics.hours import HOUR, first_hour
 from apps.economics.spread import shared_idle
 from apps.economics.states import Flag

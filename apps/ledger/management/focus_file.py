@@ -14,8 +14,9 @@ from typing import IO, Any, Protocol, cast
 
 from django.db import connection, transaction
 
+from apps.economics.bases import BilledCosts
 from apps.economics.focus.exported import COLUMNS, Cell, FocusColumn, FocusType
-from apps.economics.focus.making import ConvertedCosts, FocusRow, PartFacts, rows_of
+from apps.economics.focus.making import FocusRow, PartFacts, rows_of
 from apps.ledger.queries.focus_rows import billed_by, charges_of_month, sums_posted
 
 ROWS_AT_ONCE = 10_000
@@ -75,7 +76,7 @@ def _see_one_moment() -> None:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-def _refuse_difference(written: Written, lines: int, sums: ConvertedCosts) -> None:
+def _refuse_difference(written: Written, lines: int, sums: BilledCosts) -> None:
     expected_sums = {
         "billed": sums.billed,
         "effective": sums.effective,

@@ -6,10 +6,10 @@ from itertools import groupby
 from operator import itemgetter
 
 from apps.accounts import queries as accounts
+from apps.economics.bases import BilledCosts
 from apps.economics.focus.making import (
     BilledBy,
     ChargeFacts,
-    ConvertedCosts,
     PartFacts,
 )
 from apps.economics.focus.names import spellings
@@ -124,12 +124,12 @@ def hours_posted(month: date) -> list[datetime]:
     return [hour for (hour,) in rows(HOURS, {"month": month})]
 
 
-def sums_posted(month: date) -> tuple[int, ConvertedCosts]:
+def sums_posted(month: date) -> tuple[int, BilledCosts]:
     """How many lines are posted in `month`, and what they sum to."""
     ((lines, *sums),) = rows(SUMS, {"month": month})
-    return lines, ConvertedCosts(*sums)
+    return lines, BilledCosts(*sums)
 
 
 def _part_facts(line: Row) -> PartFacts:
     listed, contracted, effective, billed, *of_line = line[CHARGE_COLUMNS:]
-    return PartFacts(ConvertedCosts(listed, contracted, effective, billed), *of_line)
+    return PartFacts(BilledCosts(listed, contracted, effective, billed), *of_line)

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from psycopg import sql
 
-from apps.economics.bases import Amounts
-from apps.economics.billing import BilledCosts
+from apps.economics.bases import Amounts, BilledCosts
 from apps.economics.spread import IdleCost
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet

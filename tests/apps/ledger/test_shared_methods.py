@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.accounts.models import Team
-from apps.economics.billing import BilledCosts
+from apps.economics.bases import BilledCosts
 from apps.economics.sharing import METHODS
 from apps.ledger.actions.sharing import HourSharing
 from apps.ledger.models import Charge, ChargeKind, Line

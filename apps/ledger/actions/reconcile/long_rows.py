@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from apps.economics.billing import BilledCosts, spread
+from apps.economics.bases import BilledCosts
+from apps.economics.billing import spread
 from apps.economics.hours import HOUR
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.parts import filled

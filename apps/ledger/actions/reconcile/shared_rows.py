@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import date
 
-from apps.economics.billing import BilledCosts, spread
+from apps.economics.bases import BilledCosts
+from apps.economics.billing import spread
 from apps.economics.hours import HOUR
 from apps.ledger.queries.bills.parts import filled
 from apps.ledger.queries.calendar import month_span

@@ -52,13 +52,11 @@ OVER = frozenset({ImportState.DONE, ImportState.DISCARDED})
 DUE = (ImportState.LOOKING, ImportState.WAITING, ImportState.RUNNING)
 
 
-class UploadedImport(models.Model):
-    """One import of a file: what came of its rows, and how many were rejected.
+class ImportedFile(models.Model):
+    """A file that is imported: what came of its rows, and how many were rejected.
 
-    `stored_as` is the uploaded file's name while it is kept; `asked` how
-    it is to be read, `seen` what a look at it found; `alive_at` the last sign of life of whoever
-    works on it. `read_bytes` is how far it is in the file, `furthest_bytes` how far it ever was; `tries` how often it
-    was taken up since a person last had it read, but for those that the file did not end.
+    `stored_as` is its name while it is kept; `alive_at` the last sign of life of whoever works on it. `tries` is how
+    often it was taken up since a person last had it read, but for those that the file did not end.
     """
 
     name = models.TextField()
@@ -69,22 +67,47 @@ class UploadedImport(models.Model):
     imported = models.BigIntegerField(default=0)
     unchanged = models.BigIntegerField(default=0)
     rejected = models.BigIntegerField(default=0)
-    state = models.TextField(choices=ImportState.choices, default=ImportState.DONE)
     stored_as = models.TextField(blank=True, default="")
     size_bytes = models.BigIntegerField(default=0)
-    asked = models.JSONField(default=dict)
-    seen = models.JSONField(default=dict)
     failure = models.TextField(blank=True, default="")
     alive_at = models.DateTimeField(null=True)
-    read_bytes = models.BigIntegerField(default=0)
     tries = models.IntegerField(default=0)
-    furthest_bytes = models.BigIntegerField(default=0)
 
     class Meta:
         abstract = True
 
     def __str__(self) -> str:
         return self.name
+
+
+class UploadedImport(ImportedFile):
+    """One import of a file that a person looks at first: `asked` is how it is to be read, `seen` what a look at it found.
+
+    `read_bytes` is how far it is in the file, `furthest_bytes` how far it ever was.
+    """
+
+    state = models.TextField(choices=ImportState.choices, default=ImportState.DONE)
+    asked = models.JSONField(default=dict)
+    seen = models.JSONField(default=dict)
+    read_bytes = models.BigIntegerField(default=0)
+    furthest_bytes = models.BigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class RejectedFileRow(models.Model):
+    """A row of a file that was not taken: its line, its column and why."""
+
+    line = models.BigIntegerField()
+    field = models.TextField()
+    reason = models.TextField()
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.field}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

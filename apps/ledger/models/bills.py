@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.ledger.models.charges import ChargeKind
+from apps.uploads.imports import ImportedFile, RejectedFileRow
 
 # FOCUS exporters keep up to 14 decimals of a cost; sums of a million of them stay exact.
 DIGITS, DECIMALS = 38, 14
@@ -78,37 +79,23 @@ class BillImportState(models.TextChoices):
     UNDONE = "undone", "undone"
 
 
-class BillImport(models.Model):
+class BillImport(ImportedFile):
     """One delivery of a bill's file: what came of it; can be undone until its month closes.
 
     `totals` are the sums of the rows taken in, by currency and basis, as text; `flags` what is odd
     about the file, in words. `is_addition`: the file is one of several of its period and replaces
-    nothing. `stored_as` is the file's name while it is kept, `tries` how often it was taken up, but for those
-    that the file did not end, `furthest_rows` how many rows were ever read of it; `alive_at` the last sign of life of whoever works on it. `unread_…`: what the billing periods
+    nothing. `furthest_rows` is how many rows were ever read of it. `unread_…`: what the billing periods
     of rows that could not be read span, null where none says it. `accepted_…`: who let it stand
     without them, when and why.
     """
 
-    name = models.TextField()
-    digest = models.TextField()
     layout = models.TextField(blank=True, default="")
     is_addition = models.BooleanField(default=False)
     state = models.TextField(choices=BillImportState.choices, default=BillImportState.WAITING)
-    rows = models.BigIntegerField(default=0)
-    imported = models.BigIntegerField(default=0)
-    unchanged = models.BigIntegerField(default=0)
     replaced = models.BigIntegerField(default=0)
-    rejected = models.BigIntegerField(default=0)
     totals = models.JSONField(default=dict)
     flags = models.JSONField(default=list)
-    size_bytes = models.BigIntegerField(default=0)
-    stored_as = models.TextField(blank=True, default="")
-    tries = models.IntegerField(default=0)
     furthest_rows = models.BigIntegerField(default=0)
-    failure = models.TextField(blank=True, default="")
-    started_at = models.DateTimeField()
-    alive_at = models.DateTimeField(null=True)
-    ended_at = models.DateTimeField(null=True)
     undone_at = models.DateTimeField(null=True)
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
@@ -125,25 +112,16 @@ class BillImport(models.Model):
     class Meta:
         indexes = [models.Index(fields=["digest"], name="bill_import_by_digest")]
 
-    def __str__(self) -> str:
-        return self.name
 
-
-class RejectedBillRow(models.Model):
+class RejectedBillRow(RejectedFileRow):
     """A row of a bill's file that could not be read: where, and why."""
 
     batch = models.ForeignKey(BillImport, on_delete=models.CASCADE, related_name="rejected_rows")
-    line = models.BigIntegerField()
-    field = models.TextField()
-    reason = models.TextField()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["batch", "line"], name="rejected_bill_row_once")
         ]
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.field}: {self.reason}"
 
 
 class BilledCharge(models.Model):

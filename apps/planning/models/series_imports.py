@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from apps.uploads.imports import UploadedImport
+from apps.uploads.imports import RejectedFileRow, UploadedImport
 
 
 class SeriesImport(UploadedImport):
@@ -17,18 +17,12 @@ class SeriesImport(UploadedImport):
     )
 
 
-class RejectedSeriesRow(models.Model):
+class RejectedSeriesRow(RejectedFileRow):
     """A row of a series' file that cannot be taken, with its number, its column and why."""
 
     batch = models.ForeignKey(SeriesImport, on_delete=models.CASCADE, related_name="rejected_rows")
-    line = models.BigIntegerField()
-    field = models.TextField()
-    reason = models.TextField()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["batch", "line"], name="rejected_series_row_once")
         ]
-
-    def __str__(self) -> str:
-        return f"row {self.line}: {self.field}: {self.reason}"

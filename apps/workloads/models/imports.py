@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from apps.uploads.imports import UploadedImport
+from apps.uploads.imports import RejectedFileRow, UploadedImport
 
 
 class ImportBatch(UploadedImport):
@@ -18,16 +18,10 @@ class ImportBatch(UploadedImport):
     gpu_types = models.JSONField(default=dict)
 
 
-class RejectedRow(models.Model):
+class RejectedRow(RejectedFileRow):
     """A row of an import that was not taken, with its line number and why."""
 
     batch = models.ForeignKey(ImportBatch, on_delete=models.PROTECT, related_name="rejected_rows")
-    line = models.BigIntegerField()
-    field = models.TextField()
-    reason = models.TextField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["batch", "line"], name="rejected_row_once")]
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.field}: {self.reason}"

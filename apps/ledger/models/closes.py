@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.ledger.models.charges import ChargeKind, Status
+from apps.ledger.models.sums import CostSums
 
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
@@ -47,7 +48,7 @@ class Close(models.Model):
         return f"{self.month:%Y-%m} v{self.version}"
 
 
-class StatementLine(models.Model):
+class StatementLine(CostSums):
     """A part of what a team was told it cost in a closed month; its lines sum to the close.
 
     `corrects_month` is set on what a correction of an earlier closed month posted here.
@@ -61,16 +62,8 @@ class StatementLine(models.Model):
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     kind = models.TextField(choices=ChargeKind.choices)
     status = models.TextField(choices=Status.choices)
-    state = models.SmallIntegerField(null=True)
-    flags = models.SmallIntegerField()
     corrects_month = models.DateField(null=True)
     unit = models.TextField(blank=True, default="")
-    unit_milliseconds = models.BigIntegerField()
-    unpriced_milliseconds = models.BigIntegerField()
-    list_micros = models.BigIntegerField(null=True)
-    contracted_micros = models.BigIntegerField(null=True)
-    effective_micros = models.BigIntegerField(null=True)
-    billed_micros = models.BigIntegerField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["close", "team"], name="statement_by_team")]

@@ -3,36 +3,37 @@
 from django.db import models
 from django.db.models import Q
 
-from apps.ledger.models.charges import ChargeKind, Status
+from apps.ledger.models.sums import CostSums, PostedSums
 
 
-class LedgerDay(models.Model):
+class LedgerSums(PostedSums):
+    """The columns that roll-ups of all lines have in common: what tells sums apart, and the sums.
+
+    No row mixes known amounts with unknown ones on any basis, nor what has device time with what
+    has none, so that a sum by any of its columns is what the lines give.
+    """
+
+    unit = models.TextField(blank=True, default="")
+    held_milliseconds = models.BigIntegerField()
+    observed_milliseconds = models.BigIntegerField()
+
+    class Meta:
+        abstract = True
+
+
+class LedgerDay(LedgerSums):
     """Lines of one local day summed as pages and reports read them; `is_of_job`: a job held them."""
 
     day = models.DateField()
-    posting_month = models.DateField()
-    status = models.TextField(choices=Status.choices)
-    kind = models.TextField(choices=ChargeKind.choices)
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
     workload = models.ForeignKey(
         "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
     )
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
-    unit = models.TextField(blank=True, default="")
     gpu_model = models.TextField(blank=True, default="")
     purchase_option = models.TextField(blank=True, default="")
-    state = models.SmallIntegerField(null=True)
-    flags = models.SmallIntegerField()
     tags = models.JSONField(default=dict)
     is_of_job = models.BooleanField(db_default=False)
-    list_micros = models.BigIntegerField(null=True)
-    contracted_micros = models.BigIntegerField(null=True)
-    effective_micros = models.BigIntegerField(null=True)
-    billed_micros = models.BigIntegerField(null=True)
-    unit_milliseconds = models.BigIntegerField()
-    held_milliseconds = models.BigIntegerField()
-    observed_milliseconds = models.BigIntegerField()
-    unpriced_milliseconds = models.BigIntegerField()
 
     class Meta:
         indexes = [
@@ -48,32 +49,6 @@ class LedgerDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day} {self.team_id}"
-
-
-class LedgerSums(models.Model):
-    """The columns that roll-ups of all lines have in common: what tells sums apart, and the sums.
-
-    No row mixes known amounts with unknown ones on any basis, nor what has device time with what
-    has none, so that a sum by any of its columns is what the lines give.
-    """
-
-    posting_month = models.DateField()
-    status = models.TextField(choices=Status.choices)
-    kind = models.TextField(choices=ChargeKind.choices)
-    unit = models.TextField(blank=True, default="")
-    state = models.SmallIntegerField(null=True)
-    flags = models.SmallIntegerField()
-    list_micros = models.BigIntegerField(null=True)
-    contracted_micros = models.BigIntegerField(null=True)
-    effective_micros = models.BigIntegerField(null=True)
-    billed_micros = models.BigIntegerField(null=True)
-    unit_milliseconds = models.BigIntegerField()
-    held_milliseconds = models.BigIntegerField()
-    observed_milliseconds = models.BigIntegerField()
-    unpriced_milliseconds = models.BigIntegerField()
-
-    class Meta:
-        abstract = True
 
 
 class LedgerTeamDay(LedgerSums):
@@ -176,7 +151,7 @@ class LedgerNodeDay(LedgerCells):
         return f"{self.day} node {self.node_id}"
 
 
-class LedgerJobDay(models.Model):
+class LedgerJobDay(CostSums):
     """Lines of one job on one local day, by owner, state and flags: for drill-down, read by key."""
 
     day = models.DateField()
@@ -187,14 +162,6 @@ class LedgerJobDay(models.Model):
     workload = models.ForeignKey(
         "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
     )
-    state = models.SmallIntegerField(null=True)
-    flags = models.SmallIntegerField()
-    list_micros = models.BigIntegerField(null=True)
-    contracted_micros = models.BigIntegerField(null=True)
-    effective_micros = models.BigIntegerField(null=True)
-    billed_micros = models.BigIntegerField(null=True)
-    unit_milliseconds = models.BigIntegerField()
-    unpriced_milliseconds = models.BigIntegerField()
 
     class Meta:
         indexes = [

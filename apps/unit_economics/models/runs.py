@@ -3,10 +3,10 @@
 from django.db import models
 from django.db.models import F, Q
 
-from apps.ledger.models.charges import ChargeKind, Status
+from apps.ledger.models.sums import PostedSums
 
 
-class RunDay(models.Model):
+class RunDay(PostedSums):
     """The part of a local day's lines that a run carried, by where its time went.
 
     `bucket` is an apps.economics.run_time.Bucket. The rows of a job and day, over all its runs, sum
@@ -15,9 +15,6 @@ class RunDay(models.Model):
     """
 
     day = models.DateField()
-    posting_month = models.DateField()
-    status = models.TextField(choices=Status.choices)
-    kind = models.TextField(choices=ChargeKind.choices)
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     run = models.ForeignKey("workloads.Run", on_delete=models.PROTECT, related_name="+")
     job = models.ForeignKey("workloads.Job", on_delete=models.PROTECT, related_name="+")
@@ -27,15 +24,7 @@ class RunDay(models.Model):
     )
     bucket = models.SmallIntegerField()
     is_unasked = models.BooleanField(default=False, db_default=False)
-    state = models.SmallIntegerField(null=True)
-    flags = models.SmallIntegerField()
-    list_micros = models.BigIntegerField(null=True)
-    contracted_micros = models.BigIntegerField(null=True)
-    effective_micros = models.BigIntegerField(null=True)
-    billed_micros = models.BigIntegerField(null=True)
     marginal_micros = models.BigIntegerField(null=True)
-    unit_milliseconds = models.BigIntegerField()
-    unpriced_milliseconds = models.BigIntegerField()
     energy_joules = models.FloatField(null=True)
     # Of the GPUs' time in which their tensor cores were watched, and were at work.
     tensor_seconds = models.FloatField(null=True)

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from apps.ledger.models.charges import ChargeKind, Status
+from apps.ledger.models.sums import PostedSums
 
 
 class ServicePart(models.IntegerChoices):
@@ -15,30 +15,19 @@ class ServicePart(models.IntegerChoices):
     UNCOUNTED = 3, "not counted"
 
 
-class ServiceDay(models.Model):
+class ServiceDay(PostedSums):
     """A local day's lines of a service, divided over its features by token-weighted work.
 
     The rows of a service, day and pool sum to its lines exactly.
     """
 
     day = models.DateField()
-    posting_month = models.DateField()
-    status = models.TextField(choices=Status.choices)
-    kind = models.TextField(choices=ChargeKind.choices)
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
     workload = models.ForeignKey("workloads.Workload", on_delete=models.PROTECT, related_name="+")
     feature = models.TextField(blank=True, default="")
     part = models.SmallIntegerField(choices=ServicePart.choices)
-    state = models.SmallIntegerField(null=True)
-    flags = models.SmallIntegerField()
-    list_micros = models.BigIntegerField(null=True)
-    contracted_micros = models.BigIntegerField(null=True)
-    effective_micros = models.BigIntegerField(null=True)
-    billed_micros = models.BigIntegerField(null=True)
     marginal_micros = models.BigIntegerField(null=True)
-    unit_milliseconds = models.BigIntegerField()
-    unpriced_milliseconds = models.BigIntegerField()
 
     class Meta:
         db_table = "ledger_serviceday"

@@ -15,7 +15,25 @@ class RequestSource(models.TextChoices):
     GATEWAY = "gateway"
 
 
-class RequestHour(models.Model):
+class RequestCounts(models.Model):
+    """The counts of a service by one kind of source; null where it does not tell them."""
+
+    feature = models.TextField(blank=True, default="")
+    source = models.TextField(choices=RequestSource.choices)
+    requests = models.BigIntegerField(null=True)
+    succeeded = models.BigIntegerField(null=True)
+    prompt_tokens = models.BigIntegerField(null=True)
+    cached_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    prefill_seconds = models.FloatField(null=True)
+    decode_seconds = models.FloatField(null=True)
+    split_kind = models.TextField(blank=True, default="")
+
+    class Meta:
+        abstract = True
+
+
+class RequestHour(RequestCounts):
     """The counts of a service in an hour by one source, by feature and model.
 
     A later revision of the same source and hour takes the place of an earlier one. `source_key`
@@ -35,24 +53,14 @@ class RequestHour(models.Model):
     node = models.ForeignKey(
         "fleet.Node", on_delete=models.PROTECT, null=True, related_name="+", db_index=False
     )
-    feature = models.TextField(blank=True, default="")
     model = models.TextField(blank=True, default="")
-    source = models.TextField(choices=RequestSource.choices)
     source_key = models.TextField()
     hour = models.DateTimeField()
     revision = models.BigIntegerField()
-    requests = models.BigIntegerField(null=True)
-    succeeded = models.BigIntegerField(null=True)
-    prompt_tokens = models.BigIntegerField(null=True)
-    cached_tokens = models.BigIntegerField(null=True)
-    output_tokens = models.BigIntegerField(null=True)
     latency_bounds_seconds = ArrayField(models.FloatField(), default=list)
     latency_counts = ArrayField(models.BigIntegerField(), default=list)
     first_token_bounds_seconds = ArrayField(models.FloatField(), default=list)
     first_token_counts = ArrayField(models.BigIntegerField(), default=list)
-    prefill_seconds = models.FloatField(null=True)
-    decode_seconds = models.FloatField(null=True)
-    split_kind = models.TextField(blank=True, default="")
 
     class Meta:
         constraints = [
@@ -74,21 +82,11 @@ class RequestHour(models.Model):
         return f"{self.service_named} {self.hour}"
 
 
-class RequestDay(models.Model):
+class RequestDay(RequestCounts):
     """RequestHour of one local day summed: for unit costs over months."""
 
     day = models.DateField()
     workload = models.ForeignKey(Workload, on_delete=models.CASCADE, related_name="request_days")
-    feature = models.TextField(blank=True, default="")
-    source = models.TextField(choices=RequestSource.choices)
-    requests = models.BigIntegerField(null=True)
-    succeeded = models.BigIntegerField(null=True)
-    prompt_tokens = models.BigIntegerField(null=True)
-    cached_tokens = models.BigIntegerField(null=True)
-    output_tokens = models.BigIntegerField(null=True)
-    prefill_seconds = models.FloatField(null=True)
-    decode_seconds = models.FloatField(null=True)
-    split_kind = models.TextField(blank=True, default="")
 
     class Meta:
         constraints = [

@@ -28,7 +28,7 @@ from apps.workloads.actions.requests import (
 )
 from apps.workloads.api.naming import NameResolver
 from apps.workloads.api.request_wire import read_row, row_schema
-from apps.workloads.api.rows import RowFault, TooManyRows
+from apps.workloads.api.rows import RowFault, RowsTakenOut, TooManyRows
 from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of
 from apps.workloads.queries import request_listing
 
@@ -89,11 +89,9 @@ class RequestRowOut(serializers.Serializer[Any]):
     changed = serializers.BooleanField()
 
 
-class RequestsTakenOut(serializers.Serializer[Any]):
+class RequestsTakenOut(RowsTakenOut):
     """The outcome of the rows: good ones are kept, bad ones listed."""
 
-    accepted = serializers.IntegerField()
-    changed = serializers.IntegerField()
     unmatched = serializers.IntegerField(
         help_text="of the accepted: kept until such a service is known"
     )

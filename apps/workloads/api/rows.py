@@ -18,3 +18,10 @@ class RowFault(serializers.Serializer[Any]):
     field = serializers.CharField()
     row = serializers.IntegerField()
     message = serializers.CharField()
+
+
+class RowsTakenOut(serializers.Serializer[Any]):
+    """How many rows of a body were taken, and how many changed something."""
+
+    accepted = serializers.IntegerField()
+    changed = serializers.IntegerField()

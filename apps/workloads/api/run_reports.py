@@ -20,7 +20,7 @@ from apps.workloads.actions.run_reports import (
     ReportTaken,
     record_reports,
 )
-from apps.workloads.api.rows import RowFault
+from apps.workloads.api.rows import RowFault, RowsTakenOut
 from apps.workloads.api.run_wire import (
     MOST_REPORTS,
     RunReportsUnreadable,
@@ -43,11 +43,9 @@ class RunRowOut(serializers.Serializer[Any]):
     changed = serializers.BooleanField()
 
 
-class RunReportsOut(serializers.Serializer[Any]):
+class RunReportsOut(RowsTakenOut):
     """The outcome of the reports: good ones are kept, bad ones of a list are listed."""
 
-    accepted = serializers.IntegerField()
-    changed = serializers.IntegerField()
     results = RunRowOut(many=True)
     errors = RowFault(many=True)  # type: ignore[assignment]  # the wire's word
 

@@ -27,7 +27,7 @@ from apps.workloads.actions.recording import Recorded, record_event, record_even
 from apps.workloads.api.holding import serialize_holding
 from apps.workloads.api.job_scope import job_teller
 from apps.workloads.api.naming import NameResolver
-from apps.workloads.api.rows import RowFault, TooManyRows
+from apps.workloads.api.rows import RowFault, RowsTakenOut, TooManyRows
 from apps.workloads.api.shapes import HeldOut, JobEventOut, JobOut, JobsAsked
 from apps.workloads.api.wire import (
     BodyUnreadable,
@@ -58,12 +58,17 @@ class ClusterOfAnotherToken(Exception):
     """A token that is bound to one cluster, or one node, speaks for no other."""
 
 
-class JobRowOut(serializers.Serializer[Any]):
-    """The outcome of one event of a bulk."""
+class JobOutcomeOut(serializers.Serializer[Any]):
+    """The job that an event is of, its state after it, and whether the event changed it."""
 
     job = serializers.IntegerField()
     state = serializers.CharField()
     changed = serializers.BooleanField()
+
+
+class JobRowOut(JobOutcomeOut):
+    """The outcome of one event of a bulk."""
+
     row = serializers.IntegerField()
 
 
@@ -73,20 +78,15 @@ class EventRemark(RowFault):
     row = serializers.IntegerField(allow_null=True)
 
 
-class RecordedOut(serializers.Serializer[Any]):
+class RecordedOut(JobOutcomeOut):
     """The outcome of one event."""
 
-    job = serializers.IntegerField()
-    state = serializers.CharField()
-    changed = serializers.BooleanField()
     remarks = EventRemark(many=True)
 
 
-class BulkOut(serializers.Serializer[Any]):
+class BulkOut(RowsTakenOut):
     """The outcome of a bulk: good rows are kept, bad ones listed."""
 
-    accepted = serializers.IntegerField()
-    changed = serializers.IntegerField()
     results = JobRowOut(many=True)
     errors = RowFault(many=True)  # type: ignore[assignment]  # the wire's word
     remarks = EventRemark(many=True)

@@ -7,8 +7,8 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from apps.accounts.queries import Scope
-from apps.fleet.actions.inventory import NewOutage
-from apps.fleet.queries.histories import DeviceLife, OutageOnRecord
+from apps.fleet.actions.inventory import NewNode, NewOutage
+from apps.fleet.queries.histories import DeviceLife, NodeAgent, OutageOnRecord
 from apps.fleet.queries.pool_facts import (
     IDLE_SHARINGS,
     PURCHASE_OPTIONS,
@@ -129,18 +129,16 @@ class NodesAsked(Parameters):
     alive_at = Moment(required=False, help_text="only nodes that lived at this moment")
 
 
-class NodeIn(StrictSerializer):
+class NodeIn(BodyFields[NewNode]):
     """A machine, or with kind `pool` a pool counted as a whole."""
 
-    name = Text()
+    without = ("pool_id", "cluster_id")
     pool = Text()
     cluster = Text(required=False, allow_null=True, default=None)
     kind = serializers.ChoiceField(choices=NODE_KINDS, default="machine")
-    provider_id = OptionalText()
     units = StrictInteger(
         min_value=0, max_value=MOST_UNITS, help_text="GPUs or cores, as the pool is measured"
     )
-    started_at = Moment()
     ended_at = Moment(required=False, help_text="where it ended already")
     end_reason = Text(required=False, help_text="who says so")
 
@@ -266,19 +264,17 @@ class AgentProblemOut(serializers.Serializer[Any]):
     detail = serializers.CharField()
 
 
-class AgentOut(serializers.Serializer[Any]):
+class AgentOut(Answer[NodeAgent]):
     """An agent that reports for a node; `clock_offset_ms` is the server's clock less the agent's.
 
     `state` and what follows are the agent's own last report, of `reported_at`; null before it.
     """
 
-    id = serializers.IntegerField()
+    first = (
+        *("id", "node", "source", "version", "enrolled_at", "last_seen_at", "clock_offset_ms"),
+    )
     node = NamedOut()
     source = serializers.ChoiceField(choices=SOURCES)  # type: ignore[assignment]  # a field, taken off the class by DRF
-    version = serializers.CharField()
-    enrolled_at = serializers.DateTimeField()
-    last_seen_at = serializers.DateTimeField(allow_null=True)
-    clock_offset_ms = serializers.IntegerField()
     reported_at = serializers.DateTimeField(allow_null=True)
     state = serializers.CharField(allow_null=True)
     spool = SpoolOut(allow_null=True)

@@ -13,10 +13,12 @@ from apps.ledger import queries
 from apps.ledger.queries.cost_report import CostReport
 from apps.ledger.queries.costs import LEAST_SURE_FIRST, least_sure
 from apps.ledger.queries.cube import CubeRow
+from apps.ledger.queries.windows import Window
 from apps.ledger.rest.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
 from apps.web.rest.money import MoneyOut, hours_of, money_of
+from apps.web.rest.shapes import Answer
 from apps.web.rest.tables import CsvRenderer
 from apps.workloads import queries as workloads
 
@@ -34,13 +36,13 @@ class Named:
     cost_centres: Mapping[int, str]
 
 
-class WindowOut(serializers.Serializer[queries.Window]):
+class WindowOut(Answer[Window]):
     """The span that was meant."""
 
-    text = serializers.CharField()
+    without = ("first_day", "end_day", "hours")
+    first = ("text", "starts_at", "ends_at")
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
-    zone = serializers.CharField()
 
 
 class MetaOut(serializers.Serializer[Any]):

@@ -13,6 +13,8 @@ from rest_framework.response import Response
 
 from apps.placement.api.callers import CanSeeOfferRates, cluster_of_rates
 from apps.placement.queries.scheduler_exports import documents_as_yaml, documents_of
+from apps.placement.queries.scheduler_pools import SchedulerDocuments
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters
 from apps.web.rest.views import RestView
 
@@ -39,13 +41,12 @@ class DocumentsWanted(Parameters):
     cluster = OptionalText(help_text="pools of this cluster alone")
 
 
-class SchedulerDocumentsOut(serializers.Serializer[Any]):
+class SchedulerDocumentsOut(Answer[SchedulerDocuments]):
     """Documents for a scheduler, and in words what is not in them and what is left to do."""
 
     made_at = serializers.DateTimeField(help_text="when the offer book was made")
     digest = serializers.CharField(help_text="of the offer book: equal digests are equal rates")
     documents = serializers.ListField(child=serializers.DictField())
-    notes = serializers.ListField(child=serializers.CharField())
 
 
 class DocumentsOfScheduler(RestView):

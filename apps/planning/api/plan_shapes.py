@@ -144,15 +144,13 @@ class PlanFieldChangeOut(serializers.Serializer[Any]):
     new = serializers.CharField(allow_null=True)
 
 
-class PlanChangeOut(serializers.Serializer[Any]):
+class PlanChangeOut(Answer[TrailChange]):
     """A change of a plan, or of something planned in it, as the audit trail has it."""
 
-    at = serializers.DateTimeField()
-    who = serializers.CharField()
+    without = ("place",)
     verb = serializers.CharField(help_text="added, changed or removed")
     kind = serializers.CharField(help_text="what-if plan, or planned work")
-    name = serializers.CharField()
-    fields_changed = PlanFieldChangeOut(many=True)
+    fields_changed = PlanFieldChangeOut(many=True, source="fields")
 
 
 class WhatIfPlanOneOut(WhatIfPlanOut):
@@ -171,7 +169,7 @@ OF_ITEMS = (
 
 def serialize_plan_change(change: TrailChange) -> dict[str, Any]:
     """A change of a plan."""
-    return serialize_as(PlanChangeOut, fields_of(change) | {"fields_changed": change.fields})
+    return serialize_as(PlanChangeOut, change)
 
 
 def serialize_plan(outcome: PlanOutcome) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class QuotaOut(Answer[QuotaFact]):
     A code that begins with `reservation/` is capacity that is held, in machines.
     """
 
+    first = ("id", "provider", "account", "region")
     value = serializers.DecimalField(max_digits=24, decimal_places=6)
     used = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
 

@@ -6,16 +6,16 @@ from rest_framework import serializers
 
 from apps.economics.ownership import Rule
 from apps.web.rest.money import NamedOut
-from apps.web.rest.shapes import Answer
+from apps.web.rest.shapes import Answer, BodyFields
 from apps.web.rest.strict import (
     Id,
     Moment,
-    OptionalText,
     Parameters,
     StrictInteger,
     StrictSerializer,
     Text,
 )
+from apps.workloads.queries.catalogue import WorkloadFact
 from apps.workloads.queries.jobs import JobFact
 
 KINDS = ("training", "serving", "batch", "notebook", "other")
@@ -40,11 +40,10 @@ class WorkloadIn(StrictSerializer):
     kind = serializers.ChoiceField(choices=KINDS, default="other")
 
 
-class WorkloadOut(serializers.Serializer[Any]):
+class WorkloadOut(Answer[WorkloadFact]):
     """A stable thing with an owner."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+    without = ("team_id",)
     team = NamedOut()
     kind = serializers.ChoiceField(choices=KINDS)
 
@@ -129,22 +128,17 @@ class RulesAsked(Parameters):
     team = Text(required=False, help_text="the name of a team")
 
 
-class RuleIn(StrictSerializer):
+class RuleIn(BodyFields[Rule]):
     """Jobs that match all that is given belong to this team, and to its workload if one is named.
 
     The lowest priority number wins. In `name`, `*` stands for any letters; `label` is `key=value`.
     """
 
+    without = ("id", "team_id", "workload_id", "cluster_id")
     priority = StrictInteger(min_value=0, max_value=LARGEST_PRIORITY)
     team = Text()
     workload = Text(required=False, allow_null=True, default=None)
     cluster = Text(required=False, allow_null=True, default=None)
-    account = OptionalText()
-    partition = OptionalText()
-    namespace = OptionalText()
-    user = OptionalText()
-    label = OptionalText()  # type: ignore[assignment]  # a field, taken off the class by DRF
-    name = OptionalText()
     starts_at = Moment(required=False, allow_null=True, default=None)
     ends_at = Moment(required=False, allow_null=True, default=None)
 

@@ -1,14 +1,13 @@
 """The first act of an installation."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, StartingPoint, Team, TeamKind
-from apps.accounts.queries.organisation import supported_zones
+from apps.accounts.queries.organisation import Bootstrap, supported_zones
 from apps.economics.currencies import CURRENCIES
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
@@ -45,17 +44,6 @@ class StartingPointUnknown(Refusal):
 
 class NameMissing(Refusal):
     """An organisation, person or team without a name cannot be told apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bootstrap:
-    """The settings that are chosen once; `week_starts_on` is an ISO weekday (1 is Monday)."""
-
-    name: str
-    currency: str = "USD"
-    zone: str = "UTC"
-    week_starts_on: int = 1
-    is_demo: bool = False
 
 
 DEFAULTS = Bootstrap(name="My organisation")

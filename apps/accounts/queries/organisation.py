@@ -27,18 +27,24 @@ class NoOrganisation(LookupError):
 
 
 @dataclass(frozen=True, slots=True)
-class OrganisationFact:
-    """The organisation's settings, chosen once; weeks start on ISO weekday `week_starts_on` (1 is Monday).
+class Bootstrap:
+    """The settings that are chosen once; `week_starts_on` is an ISO weekday (1 is Monday)."""
+
+    name: str
+    currency: str = "USD"
+    zone: str = "UTC"
+    week_starts_on: int = 1
+    is_demo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisationFact(Bootstrap):
+    """The organisation as it is set up.
 
     A price that moves by more than `price_approval_per_cent` waits for a second person; None: none.
     `starting_point` is one of StartingPoint's, empty until somebody chose one.
     """
 
-    name: str
-    currency: str
-    zone: str
-    week_starts_on: int
-    is_demo: bool = False
     price_approval_per_cent: int | None = None
     starting_point: str = ""
 

@@ -21,7 +21,7 @@ from apps.pricing.models import RateKind, RateStanding
 from apps.pricing.queries.comparable_prices import (
     LatestPrice,
     NeighbourMachine,
-    PriceBefore,
+    QuotedPrice,
     comparable_amounts,
     hourly,
     price_before,
@@ -130,7 +130,7 @@ class Doubts:
         return self._said[place]
 
 
-def moved(rate: EnteredRate, before: PriceBefore | None, threshold: int | None) -> str:
+def moved(rate: EnteredRate, before: QuotedPrice | None, threshold: int | None) -> str:
     """Return what a rate moves, where that is more than one person may do; empty: it is not."""
     if threshold is None or before is None:
         return ""

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
@@ -35,23 +34,14 @@ from apps.pricing.actions.rates import (
 )
 from apps.pricing.actions.rows import copied, row_of, say_again
 from apps.pricing.models import Rate, RateStanding, SpotRepeat
+from apps.pricing.queries.comparable_prices import QuotedPrice
 from apps.pricing.queries.reach import Prices
 
 LOCK_CLASS = 102
 EVER = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A price as it was quoted, so that two can be told apart."""
-
-    amount: Decimal
-    currency: str
-    quantity_seconds: int
-    unit: str
-
-
-Told = dict[datetime, Quote | None]
+Told = dict[datetime, QuotedPrice | None]
 
 
 @dataclass(slots=True)
@@ -157,7 +147,7 @@ def _quarantine_point(rate: EnteredRate, doubt: str, at: datetime) -> bool:
     return True
 
 
-def _contradiction_words(rate: EnteredRate, quote: Quote) -> str:
+def _contradiction_words(rate: EnteredRate, quote: QuotedPrice) -> str:
     since = f"{_quoted_at(rate):%Y-%m-%d %H:%M:%S}Z"
     costs = f"costs {quote.amount:f} from {since} on, not {rate.amount:f}"
     return f"RateOverlaps: {target_of(rate)} {costs}"
@@ -174,7 +164,7 @@ class _Series:
         self.told: Told = dict(self._before)
         self._adopted: dict[datetime, Rate] = {}
 
-    def tell(self, moment: datetime, quote: Quote, adopted: Rate | None = None) -> None:
+    def tell(self, moment: datetime, quote: QuotedPrice, adopted: Rate | None = None) -> None:
         """A price from this moment on; `adopted` is the row that it is."""
         self.told[moment] = quote
         if adopted is not None:
@@ -208,7 +198,7 @@ class _Series:
         return {start: (_period_bound(start), end) for start, end in new_spans}
 
     def _planned_spans(
-        self, spans: Sequence[PriceSpan[Quote]]
+        self, spans: Sequence[PriceSpan[QuotedPrice]]
     ) -> tuple[
         list[tuple[Rate, datetime, datetime | None]], list[tuple[datetime, datetime | None]]
     ]:
@@ -229,7 +219,7 @@ class _Series:
         earlier_rows = [row for row in self._rows if (row.period.lower or EVER) <= start]
         return copied(earlier_rows[-1]) if earlier_rows else {}
 
-    def _remember_repeats(self, spans: Sequence[PriceSpan[Quote]]) -> None:
+    def _remember_repeats(self, spans: Sequence[PriceSpan[QuotedPrice]]) -> None:
         again = [moment for span in spans for moment in span.repeated_at]
         SpotRepeat.objects.bulk_create(
             [SpotRepeat(target=self.target, moment=moment) for moment in again],
@@ -290,18 +280,18 @@ def _resize_rows(row_spans: Iterable[tuple[Rate, datetime, datetime | None]]) ->
         row.save(update_fields=["period"])
 
 
-def _lies_in(row: Rate, span: PriceSpan[Quote]) -> bool:
+def _lies_in(row: Rate, span: PriceSpan[QuotedPrice]) -> bool:
     lower = row.period.lower or EVER
     is_inside = span.starts_at <= lower and (span.ends_at is None or lower < span.ends_at)
     return is_inside and _quote_of_row(row) == span.price
 
 
-def _quote_of_rate(rate: EnteredRate) -> Quote:
-    return Quote(rate.amount, rate.currency, rate.quantity_seconds, rate.unit)
+def _quote_of_rate(rate: EnteredRate) -> QuotedPrice:
+    return QuotedPrice(rate.amount, rate.currency, rate.quantity_seconds, rate.unit)
 
 
-def _quote_of_row(row: Rate) -> Quote:
-    return Quote(row.amount, row.currency, row.quantity_seconds, row.unit)
+def _quote_of_row(row: Rate) -> QuotedPrice:
+    return QuotedPrice(row.amount, row.currency, row.quantity_seconds, row.unit)
 
 
 def _quoted_at(rate: EnteredRate) -> datetime:

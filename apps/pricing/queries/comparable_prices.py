@@ -33,8 +33,8 @@ class NeighbourMachine:
 
 
 @dataclass(frozen=True, slots=True)
-class PriceBefore:
-    """The price of the same thing when another begins, as it was quoted."""
+class QuotedPrice:
+    """A price as it was quoted, so that two can be told apart."""
 
     amount: Decimal
     currency: str
@@ -101,7 +101,7 @@ def _machine_of(rate: Mapping[str, Any]) -> NeighbourMachine:
 
 def price_before(
     target: str, starts_at: datetime | None, *, last_id: int | None = None
-) -> PriceBefore | None:
+) -> QuotedPrice | None:
     """The price in force of this very thing that began last until then, though it has ended.
 
     Only ones of an id up to `last_id` are asked, where one is said.
@@ -118,7 +118,7 @@ def price_before(
         .values_list("amount", "currency", "quantity_seconds", "unit")
         .first()
     )
-    return None if row is None else PriceBefore(*row)
+    return None if row is None else QuotedPrice(*row)
 
 
 def price_history(target: str) -> list[LatestPrice]:

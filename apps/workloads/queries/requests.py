@@ -65,25 +65,27 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class HourCount:
-    """The counts of a feature of a service in an hour; `source` is engine or gateway."""
+class FeatureCount:
+    """The counts of a feature of a service; `source` is engine or gateway."""
 
     workload_id: int
-    hour: datetime
     feature: str
     source: str
     counts: Counts
 
 
-@dataclass(frozen=True, slots=True)
-class DayCount:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourCount(FeatureCount):
+    """The counts of a feature of a service in an hour."""
+
+    hour: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCount(FeatureCount):
     """The counts of a feature of a service on a local day."""
 
-    workload_id: int
     day: date
-    feature: str
-    source: str
-    counts: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def request_hours(workload_ids: Collection[int], span: Span) -> list[HourCount]:
             [list(workload_ids), *span],
         )
         return [
-            HourCount(workload_id, hour, feature, source, counts_of(counts))
+            HourCount(workload_id, feature, source, counts_of(counts), hour=hour)
             for workload_id, hour, feature, source, *counts in cursor
         ]
 
@@ -135,7 +137,7 @@ def request_days(workload_ids: Collection[int], days: tuple[date, date]) -> list
     key = ("workload_id", "day", "feature", "source")
     rows = RequestDay.objects.filter(workload_id__in=workload_ids, day__range=days).order_by(*key)
     return [
-        DayCount(workload_id, day, feature, source, counts_of(counts))
+        DayCount(workload_id, feature, source, counts_of(counts), day=day)
         for workload_id, day, feature, source, *counts in rows.values_list(*key, *COUNTED)
     ]
 

@@ -1,7 +1,7 @@
 """Calls to model APIs as prices see them, contracts, and what a call comes to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,15 +12,15 @@ class Counted:
 
     vendor: str
     model: str
-    tier: str
-    outcome: str
     at: datetime
-    input_tokens: int | None
-    cached_tokens: int | None
-    cache_write_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-    detail: Mapping[str, int]
+    tier: str = ""
+    outcome: str = "ok"
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    detail: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, LiteralString
@@ -18,6 +18,7 @@ from apps.economics.call_statements import (
     contradictions_of,
     judge_statements,
 )
+from apps.economics.calls import Counted
 from apps.logs.changes import field_of, logged_change
 from apps.marks.actions import ALL_CALLS_ANEW, NEW_CALLS, Mark, mark
 from apps.marks.queries import Pass
@@ -115,9 +116,9 @@ RETURNING date_trunc('hour', event.at, 'UTC')
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call to a model API; None where nobody counted. Nothing of what was said is in it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Counted):
+    """One call to a model API as its source tells it; None where nobody counted. Nothing of what was said is in it.
 
     `parent_key` is the key of the span that holds a span's; `stated_cost` what a gateway or an SDK
     says that it cost, in US dollars.
@@ -125,21 +126,10 @@ class Call:
 
     source: str
     key: str
-    at: datetime
-    vendor: str
-    model: str
     team_id: int
-    tier: str = ""
-    outcome: str = "ok"
     workload_id: int | None = None
     feature: str = ""
     response_id: str = ""
-    input_tokens: int | None = None
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    detail: dict[str, int] = field(default_factory=dict)
     latency_seconds: float | None = None
     parent_key: str = ""
     stated_cost: Decimal | None = None

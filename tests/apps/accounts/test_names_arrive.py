@@ -71,7 +71,9 @@ def holder_keys(_: Path) -> None:
 
 def calls(_: Path) -> None:
     team = make.make_team("Research")
-    call = Call("rest:0", "1", NOON, "openai", "gpt-5", team, feature="asked by o’neil")
+    call = Call(
+        "openai", "gpt-5", NOON, source="rest:0", key="1", team_id=team, feature="asked by o’neil"
+    )
     take_calls(calls=[call], at=NOON)
     assert take_calls(calls=[call], at=NOON).new == 0
     assert UsageEvent.objects.get().feature == f"asked by {OTHER}"

@@ -174,7 +174,14 @@ def test_a_month_of_calls_asks_little(team_id: int, django_assert_max_num_querie
 def test_a_line_of_calls_is_in_the_costs_and_explained(team_id: int) -> None:
     since = HOUR - timedelta(hours=1)
     told = Call(
-        "rest:0", "a", since, "openai", "gpt-4.1", team_id, input_tokens=5_000_000, output_tokens=0
+        "openai",
+        "gpt-4.1",
+        since,
+        source="rest:0",
+        key="a",
+        team_id=team_id,
+        input_tokens=5_000_000,
+        output_tokens=0,
     )
     take_calls(calls=[told], at=NOW)
     price_waiting(before=NOW, book=books)

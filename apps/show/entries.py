@@ -20,7 +20,7 @@ class Entry:
     `label` stands before it on a page and `hint` below it; `help` describes it over REST. `choices` are
     the keys that it may have, with their words where they are shown; `is_picked` says that only the request
     knows them. A text is at most `longest` characters, of the form `pattern`, and not empty where `needed` says what to enter;
-    a number is from `least` to `most`, a list has at most `most` things, an amount has so many `digits` before and `places` after its point.
+    a number is from `least` to `most`, a list has from `least` to `most` things, an amount has so many `digits` before and `places` after its point.
     `example` shows what an amount looks like, `initial` is what a form begins with; with `is_now` a moment begins as
     the current hour.
     """

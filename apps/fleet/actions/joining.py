@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -26,6 +26,7 @@ from apps.fleet.actions.waiting import NodeWaits, keep_waiting, refuse_or_admit
 from apps.fleet.models import Agent, Cluster, JoinToken, Node, Pool, TrustKind
 from apps.fleet.queries.inventory import nodes_named
 from apps.logs.changes import logged_change
+from apps.show.entries import Entry
 
 JOIN_PREFIX = "rrj_"
 JOINED_SCOPES = (Scope.INGEST, Scope.JOBS)
@@ -75,12 +76,16 @@ class NewJoinToken:
     Of nodes that are not on record it lets in so many that at most `most_nodes` of its live.
     """
 
-    name: str
+    name: Annotated[str, Entry(help="what carries it, such as a DaemonSet")]
     cluster_id: int
-    node_names: tuple[str, ...]
+    node_names: Annotated[
+        tuple[str, ...], Entry(help="names, or patterns such as gpu-*", least=1, most=1_000)
+    ]
     expires_at: datetime
     pool_id: int | None = None
-    reports_jobs: bool = True
+    reports_jobs: Annotated[
+        bool, Entry(help="whether nodes may tell which jobs hold their GPUs")
+    ] = True
     most_nodes: int = USUAL_NODES
 
 

@@ -18,26 +18,21 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Moment, Parameters, StrictSerializer, Text, parsed
+from apps.web.rest.shapes import BodyFields
+from apps.web.rest.strict import Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import Manages, RestView
 
 
-class JoinTokenIn(StrictSerializer):
+class JoinTokenIn(BodyFields[actions.NewJoinToken]):
     """The nodes that may join, until when, and what their own tokens may do."""
 
-    name = Text(help_text="what carries it, such as a DaemonSet")
+    without = ("cluster_id", "pool_id")
     cluster = Text()
-    node_names = serializers.ListField(
-        child=Text(), min_length=1, max_length=1_000, help_text="names, or patterns such as gpu-*"
-    )
     pool = Text(
         required=False,
         allow_null=True,
         default=None,
         help_text="where nodes that are not on record are added as they join; null: refused",
-    )
-    reports_jobs = serializers.BooleanField(
-        default=True, help_text="whether nodes may tell which jobs hold their GPUs"
     )
     most_nodes = serializers.IntegerField(
         min_value=1,
@@ -45,7 +40,6 @@ class JoinTokenIn(StrictSerializer):
         default=actions.USUAL_NODES,
         help_text="how many nodes it adds; those beyond wait for a person and cost nothing",
     )
-    expires_at = Moment()
 
 
 class JoinTokenOut(serializers.Serializer[Any]):
@@ -102,15 +96,8 @@ class JoinTokens(JoinTokensView):
     def post(self, request: Request) -> Response:
         """Make a token that each node of a cluster trades for one of its own."""
         data = parsed(JoinTokenIn, request)
-        new = actions.NewJoinToken(
-            name=data["name"],
-            cluster_id=cluster_id_of(data["cluster"]) or 0,
-            node_names=tuple(data["node_names"]),
-            expires_at=data["expires_at"],
-            pool_id=_pool_id(data["pool"]),
-            reports_jobs=data["reports_jobs"],
-            most_nodes=data["most_nodes"],
-        )
+        cluster_id, pool_id = cluster_id_of(data.pop("cluster")) or 0, _pool_id(data.pop("pool"))
+        new = actions.NewJoinToken(**data, cluster_id=cluster_id, pool_id=pool_id)
         token = actions.make_join_token(
             token=new, at=timezone.now(), made_by_id=self.viewer().person_id
         )

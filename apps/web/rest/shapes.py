@@ -199,7 +199,9 @@ def _body_field(field: EntryField) -> RestField:
         new_default = {"default": dict} if "default" in options else {}
         return serializers.DictField(child=amount, **options | new_default)
     if field.type == tuple[str, ...]:
-        return TextsIn(longest=entry.longest, max_length=entry.most, **options)
+        return TextsIn(
+            longest=entry.longest, min_length=entry.least, max_length=entry.most, **options
+        )
     if field.type in PLAIN_BODY:
         return PLAIN_BODY[field.type](**options)
     raise TypeError(f"{field.name}: a body has no field for {field.type}; declare it in the class")

@@ -3,7 +3,6 @@
 from apps.accounts.actions.organisation import (
     DEFAULTS,
     AlreadyBootstrapped,
-    Bootstrap,
     CurrencyUnknown,
     NameMissing,
     PriceApprovalUnknown,
@@ -75,3 +74,4 @@ from apps.accounts.actions.tokens import (
     touch_token,
     touch_tokens,
 )
+from apps.accounts.queries.organisation import Bootstrap

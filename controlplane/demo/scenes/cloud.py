@@ -11,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from django.core.management import call_command
 
-from apps.fleet.actions.clouds import NewCloudAccount, add_cloud_account
+from apps.fleet.actions.clouds import add_cloud_account
+from apps.fleet.queries.clouds import NewCloudAccount
 from controlplane.demo.company import Company
 
 ACCOUNT = NewCloudAccount(

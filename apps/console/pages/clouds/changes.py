@@ -16,6 +16,7 @@ from apps.economics.refusal import Refusal
 from apps.fleet.actions import clouds as actions
 from apps.fleet.queries.clouds import (
     CloudAccountFact,
+    NewCloudAccount,
     cloud_account,
     cloud_accounts,
     ended_cloud_account_names,
@@ -36,24 +37,24 @@ NO_KEYS = (
 
 
 @changing(MANAGES, "clouds")
-def add(context: Context) -> Change[actions.NewCloudAccount]:
+def add(context: Context) -> Change[NewCloudAccount]:
     """Says what would be read, then adds the account."""
     labels = {key: cloud.label for key, cloud in clouds().items()}
     entered = (context.sent or context.query).get("provider", "")
     provider = entered if entered in labels else next(iter(labels))
 
-    def read(entered: Mapping[str, Any]) -> actions.NewCloudAccount:
+    def read(entered: Mapping[str, Any]) -> NewCloudAccount:
         if entered["name"] in {account.name for account in cloud_accounts()}:
             raise Refusal("name", "there is an account of this name already; change that one")
         return _entered_account(entered, entered["name"], entered["provider"])
 
-    def effects(account: actions.NewCloudAccount) -> tuple[str, ...]:
+    def effects(account: NewCloudAccount) -> tuple[str, ...]:
         if account.name not in ended_cloud_account_names():
             return _effects_of(account)
         resume_note = "It was ended before: what was read goes on where it was."
         return (resume_note, *_effects_of(account))
 
-    def apply(account: actions.NewCloudAccount) -> Done:
+    def apply(account: NewCloudAccount) -> Done:
         if account.name in ended_cloud_account_names():
             actions.change_cloud_account(account=account)
         else:
@@ -78,11 +79,11 @@ def add(context: Context) -> Change[actions.NewCloudAccount]:
 
 
 @changing(MANAGES, "clouds")
-def change(context: Context, account_id: int) -> Change[actions.NewCloudAccount]:
+def change(context: Context, account_id: int) -> Change[NewCloudAccount]:
     """Says what would be read anew or no more, then changes the account."""
     current_account = account_or_404(account_id)
 
-    def apply(account: actions.NewCloudAccount) -> Done:
+    def apply(account: NewCloudAccount) -> Done:
         actions.change_cloud_account(account=account)
         return f"{current_account.name} is changed.", ("clouds",)
 
@@ -140,12 +141,10 @@ def account_or_404(account_id: int) -> CloudAccountFact:
     return value_or_404(cloud_account(account_id))
 
 
-def _entered_account(
-    entered: Mapping[str, Any], name: str, provider: str
-) -> actions.NewCloudAccount:
+def _entered_account(entered: Mapping[str, Any], name: str, provider: str) -> NewCloudAccount:
     """The account as entered; refuses by field what could not be read."""
     return actions.understood(
-        actions.NewCloudAccount(
+        NewCloudAccount(
             name=name,
             provider=provider,
             account=entered["account"],
@@ -186,7 +185,7 @@ def _option_hint(name: str) -> str:
     return f"{'; '.join(examples)}. May be empty."
 
 
-def _effects_of(account: actions.NewCloudAccount) -> tuple[str, ...]:
+def _effects_of(account: NewCloudAccount) -> tuple[str, ...]:
     readings = readings_of(account.provider)
     return (
         *(
@@ -198,9 +197,7 @@ def _effects_of(account: actions.NewCloudAccount) -> tuple[str, ...]:
     )
 
 
-def _account_differences(
-    current: CloudAccountFact, account: actions.NewCloudAccount
-) -> tuple[str, ...]:
+def _account_differences(current: CloudAccountFact, account: NewCloudAccount) -> tuple[str, ...]:
     removed = [what for what in current.syncs if what not in account.syncs]
     added = [what for what in account.syncs if what not in current.syncs]
     differences = []

@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.fleet.actions import clouds
 from apps.fleet.management.answering import Answer, AnsweringCommand
+from apps.fleet.queries.clouds import NewCloudAccount
 from apps.providers.cloud import KINDS
 from apps.providers.registry import clouds as known_clouds
 
@@ -34,7 +35,7 @@ class Command(AnsweringCommand):
 
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
         """Add it, or say anew what it is."""
-        account = clouds.NewCloudAccount(
+        account = NewCloudAccount(
             name=options["name"],
             provider=options["provider"],
             account=options["account"],

@@ -9,16 +9,16 @@ from rest_framework.fields import empty
 from apps.accounts.queries import Scope
 from apps.fleet.actions.inventory import NewNode, NewOutage
 from apps.fleet.queries.histories import DeviceLife, NodeAgent, OutageOnRecord
+from apps.fleet.queries.node_terms import NodeTermsFact
 from apps.fleet.queries.pool_facts import (
-    IDLE_SHARINGS,
-    PURCHASE_OPTIONS,
     SHARE_RULES,
     UNITS,
     EnteredPool,
     PoolFact,
+    PoolTerms,
 )
 from apps.web.rest.money import NamedOut
-from apps.web.rest.shapes import Answer, Body, BodyFields
+from apps.web.rest.shapes import Answer, Body, BodyFields, ChangeBody
 from apps.web.rest.strict import (
     Id,
     IdInBody,
@@ -89,17 +89,11 @@ class PoolIn(BodyFields[EnteredPool]):
     owner_team = Text(required=False, allow_null=True, default=None)
 
 
-class PoolCorrectionIn(StrictSerializer):
+class PoolCorrectionIn(ChangeBody[PoolTerms]):
     """A correction of what was put on record wrongly of a pool; what is not said stays."""
 
-    provider = Text(required=False)
-    region = Text(required=False, allow_blank=True)
-    instance_type = Text(required=False, allow_blank=True)
-    gpu_model = Text(required=False, allow_blank=True)
-    gpus_per_node = StrictInteger(required=False, min_value=0, max_value=1_024)
-    purchase_option = serializers.ChoiceField(required=False, choices=tuple(PURCHASE_OPTIONS))
+    without = ("name", "cluster_id", "unit", "owner_team_id")
     owner_team = Text(required=False, allow_null=True, help_text="null: none, so Platform pays")
-    idle_sharing = serializers.ChoiceField(required=False, choices=IDLE_SHARINGS)
     note = OptionalText(help_text="why; kept in the pool's history")
 
 
@@ -164,22 +158,10 @@ class NodeOut(serializers.Serializer[Any]):
     reservation = serializers.CharField()
 
 
-class NodeCorrectionIn(StrictSerializer):
+class NodeCorrectionIn(ChangeBody[NodeTermsFact]):
     """A correction of what a node's provider calls it, and of how it was bought; what is left out stays."""
 
     provider_id = Text(allow_blank=True, required=False)
-    platform = Text(
-        allow_blank=True, required=False, help_text="what runs on it, as its cloud spells it"
-    )
-    tenancy = Text(allow_blank=True, required=False, help_text="default, dedicated or host")
-    account = Text(
-        allow_blank=True,
-        required=False,
-        help_text="account, project, or subscription and resource group (sub/group)",
-    )
-    reservation = Text(
-        allow_blank=True, required=False, help_text="the capacity reservation that it runs in"
-    )
 
 
 class NodeEndIn(StrictSerializer):

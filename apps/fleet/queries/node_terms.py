@@ -2,18 +2,22 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from typing import Annotated
 
 from apps.fleet.models import NodeTerms, ToldBy
+from apps.show.entries import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTermsFact:
     """Platform, tenancy, account and capacity reservation of a node; an empty text is not known."""
 
-    platform: str = ""
-    tenancy: str = ""
-    account: str = ""
-    reservation: str = ""
+    platform: Annotated[str, Entry(help="what runs on it, as its cloud spells it")] = ""
+    tenancy: Annotated[str, Entry(help="default, dedicated or host")] = ""
+    account: Annotated[
+        str, Entry(help="account, project, or subscription and resource group (sub/group)")
+    ] = ""
+    reservation: Annotated[str, Entry(help="the capacity reservation that it runs in")] = ""
 
 
 NAMES = tuple(field.name for field in fields(NodeTermsFact))

@@ -112,6 +112,14 @@ class BodyFields(Body[Shape]):
         return values
 
 
+class ChangeBody(BodyFields[Shape]):
+    """A body that says fields of the dataclass anew; what is left out stays."""
+
+    def get_fields(self) -> dict[str, RestField]:
+        """Return the fields of the dataclass, none of which has to be there or stands for what is left out."""
+        return _fields_of(self, _changed_field, lambda field: field.name)
+
+
 class Answer(OfShape[Shape], serializers.Serializer[Any]):
     """An answer with a field for each of the dataclass that it is of; those of `first` come before the others."""
 
@@ -205,6 +213,12 @@ def _body_field(field: EntryField) -> RestField:
     if field.type in PLAIN_BODY:
         return PLAIN_BODY[field.type](**options)
     raise TypeError(f"{field.name}: a body has no field for {field.type}; declare it in the class")
+
+
+def _changed_field(field: EntryField) -> RestField:
+    rest_field = _body_field(field)
+    rest_field.required, rest_field.default = False, empty
+    return rest_field
 
 
 def _body_text(field: EntryField, options: dict[str, Any]) -> RestField:

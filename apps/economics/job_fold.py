@@ -7,12 +7,11 @@ the later event wins and trust decides a tie; an agent only fills what neither h
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 from itertools import pairwise
 
 from apps.economics.job_holding import HeldSpan, RunPart, held_spans, run_parts
 from apps.economics.job_order import end_of, in_order
-from apps.economics.jobs import EventKind, JobSource, JobStatement
+from apps.economics.jobs import EventKind, JobSource, JobStatement, JobTerms
 
 RUNNING_STATES = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED"})
 STATE_OF_KIND = {EventKind.SUBMIT: "PENDING", EventKind.START: "RUNNING"}
@@ -29,25 +28,12 @@ TEXTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JobFold:
-    """One attempt as all statements about it say; texts are empty where nobody said."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFold(JobTerms):
+    """One attempt as all statements about it say."""
 
-    state: str
-    started_at: datetime | None
-    ended_at: datetime | None
-    suspended_seconds: int
     source: JobSource
-    name: str
-    user: str
-    account: str
-    partition: str
-    qos: str
     namespace: str
-    array_id: str
-    het_id: str
-    exit_code: str
-    cpus: Fraction | None
     labels: tuple[tuple[str, str], ...]
     held: tuple[HeldSpan, ...]
     runs: tuple[RunPart, ...]

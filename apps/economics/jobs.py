@@ -71,7 +71,26 @@ class AllocationRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class JobRecord:
+class JobTerms:
+    """An attempt of a job: when it ran, how it ended, and as what it was submitted; texts are empty where nobody said."""
+
+    state: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    suspended_seconds: int = 0
+    name: str = ""
+    user: str = ""
+    account: str = ""
+    partition: str = ""
+    qos: str = ""
+    array_id: str = ""
+    het_id: str = ""
+    exit_code: str = ""
+    cpus: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRecord(JobTerms):
     """One attempt of one job. A time nobody wrote down is None, never a guess.
 
     `elapsed_seconds` is the accounting's own figure and leaves suspended time out; it is what a
@@ -83,21 +102,8 @@ class JobRecord:
     cluster: str
     raw_id: str
     submitted_at: datetime | None
-    started_at: datetime | None
-    ended_at: datetime | None
-    state: str
     restart_count: int = 0
-    user: str = ""
-    account: str = ""
-    partition: str = ""
-    qos: str = ""
-    name: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    cpus: Fraction | None = None
-    exit_code: str = ""
-    array_id: str = ""
-    het_id: str = ""
-    suspended_seconds: int = 0
     elapsed_seconds: Fraction | None = None
     allocations: tuple[AllocationRecord, ...] = ()
     gpu_type: str = ""

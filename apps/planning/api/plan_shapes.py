@@ -10,7 +10,7 @@ from apps.accounts.queries.trail import TrailChange
 from apps.economics.gates import serialize_gates
 from apps.economics.hours import first_hour
 from apps.planning.queries.plan_items import KINDS, inputs_as_json
-from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
+from apps.planning.queries.plan_outcomes import PlanOutcome
 from apps.planning.queries.plans import PlanFact, PlannedItemFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
@@ -41,11 +41,11 @@ class MoneyBandOut(serializers.Serializer[Any]):
 class PlanBandsOut(serializers.Serializer[Any]):
     """Of each figure its low, likely and high, each of its own scenarios: those of parts do not add up to the whole's."""
 
-    planned_gpu_hours = PlanBandOut()
-    expected_gpu_hours = PlanBandOut(allow_null=True)
-    total_gpu_hours = PlanBandOut(allow_null=True)
-    above_committed_gpu_hours = PlanBandOut(allow_null=True)
-    waiting_gpu_hours = PlanBandOut(allow_null=True)
+    planned_gpu_hours = PlanBandOut(source="planned")
+    expected_gpu_hours = PlanBandOut(source="expected", allow_null=True)
+    total_gpu_hours = PlanBandOut(source="total", allow_null=True)
+    above_committed_gpu_hours = PlanBandOut(source="above", allow_null=True)
+    waiting_gpu_hours = PlanBandOut(source="waiting", allow_null=True)
     wait_hours = PlanBandOut(allow_null=True)
     planned_cost = MoneyBandOut(allow_null=True)
     total_cost = MoneyBandOut(allow_null=True)
@@ -62,16 +62,16 @@ class WhatIfPlanOut(Answer[PlanFact]):
     first = ("id", "name", "description", "variant_of", "owner", "pool", "gpu_model")
     pool = NamedOut(allow_null=True, source="*")
     changed_at = serializers.DateTimeField()
-    planned_gpu_hours = RatioOut()
-    planned_cost = MoneyOut(allow_null=True)
-    total_cost = MoneyOut(allow_null=True)
+    planned_gpu_hours = RatioOut(source="whole.planned.likely")
+    planned_cost = MoneyOut(source="whole.planned_cost.likely", allow_null=True)
+    total_cost = MoneyOut(source="whole.total_cost.likely", allow_null=True)
     committed_gpus = serializers.IntegerField()
     longest_wait_hours = RatioOut(allow_null=True)
     price_of_gpu_hour = MoneyOut(allow_null=True)
     price_basis = serializers.CharField()
     forecast_until = serializers.DateTimeField(allow_null=True)
     forecast_made_at = serializers.DateTimeField(allow_null=True)
-    bands = PlanBandsOut()
+    bands = PlanBandsOut(source="whole")
     longest_wait = PlanBandOut(allow_null=True)
     queue_chance = _hours(
         "share of the scenarios in which work waits for what is owned or reserved"
@@ -110,18 +110,18 @@ class PlanSpanOut(serializers.Serializer[Any]):
     days = serializers.IntegerField()
     forecast_share = RatioOut()
     committed_gpu_hours = RatioOut(
-        help_text="what is owned or reserved, by the real hours of its days"
+        source="capacity", help_text="what is owned or reserved, by the real hours of its days"
     )
-    expected_gpu_hours = RatioOut(allow_null=True)
-    planned_gpu_hours = RatioOut()
-    total_gpu_hours = RatioOut(allow_null=True)
-    above_committed_gpu_hours = RatioOut(allow_null=True)
-    waiting_gpu_hours = RatioOut(allow_null=True)
-    wait_hours = RatioOut(allow_null=True)
+    expected_gpu_hours = RatioOut(source="expected.likely", allow_null=True)
+    planned_gpu_hours = RatioOut(source="planned.likely")
+    total_gpu_hours = RatioOut(source="total.likely", allow_null=True)
+    above_committed_gpu_hours = RatioOut(source="above.likely", allow_null=True)
+    waiting_gpu_hours = RatioOut(source="waiting.likely", allow_null=True)
+    wait_hours = RatioOut(source="wait_hours.likely", allow_null=True)
     price_factor = RatioOut()
-    planned_cost = MoneyOut(allow_null=True)
-    total_cost = MoneyOut(allow_null=True)
-    bands = PlanBandsOut()
+    planned_cost = MoneyOut(source="planned_cost.likely", allow_null=True)
+    total_cost = MoneyOut(source="total_cost.likely", allow_null=True)
+    bands = PlanBandsOut(source="*")
 
 
 class PlanWeekOut(PlanSpanOut):
@@ -183,11 +183,8 @@ def serialize_one_plan(outcome: PlanOutcome) -> dict[str, Any]:
     """A plan with its items, weeks and months."""
     answer = _plan_fields(outcome) | {
         "items": [_item_fields(item, outcome) for item in outcome.plan.items],
-        "by_week": [_span_fields(week) | {"first_day": week.first_day} for week in outcome.weeks],
-        "by_month": [
-            _span_fields(month) | {"month": month.first_day.replace(day=1)}
-            for month in outcome.months
-        ],
+        "by_week": outcome.weeks,
+        "by_month": outcome.months,
     }
     return serialize_as(WhatIfPlanOneOut, outcome.plan, organisation().currency, **answer)
 
@@ -206,38 +203,15 @@ def _item_fields(item: PlannedItemFact, outcome: PlanOutcome) -> dict[str, Any]:
 
 def _plan_fields(outcome: PlanOutcome) -> dict[str, Any]:
     place, wait = outcome.place, outcome.longest_wait
-    figures = _span_fields(outcome.whole)
     return {
-        **{name: figures[name] for name in ("planned_gpu_hours", "planned_cost", "total_cost")},
+        "whole": outcome.whole,
         "committed_gpus": place.committed_gpus,
         "longest_wait_hours": wait and wait.likely,
         "price_of_gpu_hour": place.price and place.price.micros,
         "price_basis": place.price.basis if place.price else "",
         "forecast_until": place.end_day and first_hour(place.end_day, organisation().zone),
         "forecast_made_at": place.made_at,
-        "bands": figures["bands"],
         "longest_wait": wait,
         "queue_chance": outcome.queue_chance,
         "gates": serialize_gates(outcome.gates),
-    }
-
-
-def _span_fields(span: PlanSpan) -> dict[str, Any]:
-    bands = {
-        "planned_gpu_hours": span.planned,
-        "expected_gpu_hours": span.expected,
-        "total_gpu_hours": span.total,
-        "above_committed_gpu_hours": span.above,
-        "waiting_gpu_hours": span.waiting,
-        "wait_hours": span.wait_hours,
-        "planned_cost": span.planned_cost,
-        "total_cost": span.total_cost,
-    }
-    return {
-        "days": span.days,
-        "forecast_share": span.forecast_share,
-        "committed_gpu_hours": span.capacity,
-        "price_factor": span.price_factor,
-        **{name: band and band.likely for name, band in bands.items()},
-        "bands": bands,
     }

@@ -77,6 +77,11 @@ class PlanSpan:
     planned_cost: PlanBand | None
     total_cost: PlanBand | None
 
+    @property
+    def month(self) -> date:
+        """The first day of the month that it lies in."""
+        return self.first_day.replace(day=1)
+
 
 @dataclass(frozen=True, slots=True)
 class PlaceNow:

@@ -45,13 +45,18 @@ class StoredRowCounts(msgspec.Struct, frozen=True):
     events: int
 
 
-class ReportReceipt(msgspec.Struct, frozen=True):
-    """The outcome of a report; the same for every delivery of it but for `duplicate`."""
+class ReportAnswer(msgspec.Struct, frozen=True):
+    """The outcome of a report as it is answered; the same for every delivery of it but for `duplicate`."""
 
     accepted: StoredRowCounts
     duplicate: bool
     ignored: list[Ignored]
     offset_ms: int
+
+
+class ReportReceipt(ReportAnswer, frozen=True):
+    """The outcome of a report, and the version of the agent that sent it."""
+
     version: str = ""
 
 

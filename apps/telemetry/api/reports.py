@@ -8,20 +8,10 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.queries import Scope
 from apps.files.limits import BodyKind
-from apps.telemetry.actions.report_cells import Ignored
-from apps.telemetry.actions.reporting import StoredRowCounts, receive_report
+from apps.telemetry.actions.reporting import ReportAnswer, receive_report
 from apps.telemetry.api.bodies import body
 from apps.telemetry.api.senders import note, sender_of
 from apps.web.rest.body_limits import takes_body, without_scope
-
-
-class ReportAnswer(msgspec.Struct, frozen=True):
-    """The body of every 200."""
-
-    accepted: StoredRowCounts
-    duplicate: bool
-    ignored: list[Ignored]
-    offset_ms: int
 
 
 @takes_body(BodyKind.TELEMETRY, may_not=without_scope(Scope.INGEST))

@@ -17,6 +17,7 @@ from apps.unit_economics.queries.runs.causes import (
     causes_of,
 )
 from apps.unit_economics.queries.runs.spent import (
+    BucketCost,
     BucketSpent,
     micros_of,
     runs_of_window,
@@ -62,13 +63,9 @@ FINDINGS: dict[Bucket, _Sentence] = {
 
 
 @dataclass(frozen=True, slots=True)
-class BucketPart:
+class BucketPart(BucketCost):
     """A bucket of a window: `share` is of all GPU time that was told of (None for UNTOLD)."""
 
-    bucket: Bucket
-    micros: int | None
-    unit_milliseconds: int
-    unpriced_milliseconds: int
     share: float | None
 
 

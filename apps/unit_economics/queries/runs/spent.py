@@ -65,13 +65,19 @@ class RunCostPart:
 
 
 @dataclass(frozen=True, slots=True)
-class BucketSpent:
-    """A bucket's effective cost (None: nothing of it has a price), GPU time and energy."""
+class BucketCost:
+    """A bucket's effective cost (None: nothing of it has a price) and GPU time."""
 
     bucket: Bucket
     micros: int | None
     unit_milliseconds: int
     unpriced_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class BucketSpent(BucketCost):
+    """A bucket's cost and energy."""
+
     energy_joules: float | None
 
 

@@ -32,7 +32,7 @@ class Devices(RestView):
     )
     def get(self, request: Request) -> Response:
         """Devices by id; a slice made again is a new device even under its old UUID."""
-        wanted = listing.DevicesWanted(**DevicesAsked.of(request))
+        wanted = DevicesAsked.wanted(request)
         return paged(
             request, listing.device_page(wanted, parse_page_request(request)), serialize_device
         )

@@ -43,7 +43,7 @@ class Nodes(RestView):
     )
     def get(self, request: Request) -> Response:
         """Nodes by name, those that ended too."""
-        wanted = listing.NodesWanted(**NodesAsked.of(request))
+        wanted = NodesAsked.wanted(request)
         page = listing.node_page(wanted, parse_page_request(request))
         terms = node_terms([row["id"] for row in page.rows])
         return paged(request, page, lambda row: serialize_node(row, terms))

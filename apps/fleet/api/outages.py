@@ -28,7 +28,7 @@ class Outages(RestView):
     )
     def get(self, request: Request) -> Response:
         """Outages, those entered last first."""
-        wanted = listing.OutagesWanted(**OutagesAsked.of(request))
+        wanted = OutagesAsked.wanted(request)
         return paged(
             request, listing.outage_page(wanted, parse_page_request(request)), serialize_outage
         )

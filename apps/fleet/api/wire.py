@@ -9,6 +9,7 @@ from rest_framework.fields import empty
 from apps.accounts.queries import Scope
 from apps.fleet.actions.inventory import NewNode, NewOutage
 from apps.fleet.queries.histories import DeviceLife, NodeAgent, OutageOnRecord
+from apps.fleet.queries.listing import DevicesWanted, NodesWanted, OutagesWanted
 from apps.fleet.queries.node_terms import NodeTermsFact
 from apps.fleet.queries.pool_facts import (
     SHARE_RULES,
@@ -18,7 +19,7 @@ from apps.fleet.queries.pool_facts import (
     PoolTerms,
 )
 from apps.web.rest.money import NamedOut
-from apps.web.rest.shapes import Answer, Body, BodyFields, ChangeBody
+from apps.web.rest.shapes import Answer, Body, BodyFields, ChangeBody, Filters
 from apps.web.rest.strict import (
     Id,
     IdInBody,
@@ -114,13 +115,8 @@ class PoolOut(Answer[PoolFact]):
     created_at = serializers.DateTimeField()
 
 
-class NodesAsked(Parameters):
+class NodesAsked(Filters[NodesWanted]):
     """Parameters that choose nodes."""
-
-    pool = Text(required=False, help_text="the name of a pool")
-    cluster = Text(required=False, help_text="the name of a cluster")
-    name = Text(required=False)
-    alive_at = Moment(required=False, help_text="only nodes that lived at this moment")
 
 
 class NodeIn(BodyFields[NewNode]):
@@ -202,13 +198,10 @@ class YesOrNo(serializers.BooleanField):
         return dictionary.get(self.field_name or "", empty)
 
 
-class DevicesAsked(Parameters):
+class DevicesAsked(Filters[DevicesWanted]):
     """Parameters that choose devices."""
 
-    node_id = Id(required=False)
-    uuid = Text(required=False)
     is_confirmed = YesOrNo(required=False, allow_null=True, default=None)
-    alive_at = Moment(required=False, help_text="only devices that lived at this moment")
 
 
 class DeviceOut(Answer[DeviceLife]):
@@ -264,11 +257,8 @@ class AgentOut(Answer[NodeAgent]):
     problems = AgentProblemOut(many=True, allow_null=True)
 
 
-class OutagesAsked(Parameters):
+class OutagesAsked(Filters[OutagesWanted]):
     """Parameters that choose outages."""
-
-    node_id = Id(required=False)
-    during = Moment(required=False, help_text="only outages that lasted at this moment")
 
 
 class OutageIn(Body[NewOutage]):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
@@ -20,16 +20,17 @@ from apps.fleet.models import (
     SharePolicy,
 )
 from apps.fleet.queries.histories import CapacityStep
+from apps.show.entries import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class NodesWanted:
     """The nodes that are asked for; None: any. `alive_at` is a moment at which they lived."""
 
-    pool: str | None = None
-    cluster: str | None = None
+    pool: Annotated[str | None, Entry(help="the name of a pool")] = None
+    cluster: Annotated[str | None, Entry(help="the name of a cluster")] = None
     name: str | None = None
-    alive_at: datetime | None = None
+    alive_at: Annotated[datetime | None, Entry(help="only nodes that lived at this moment")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,9 @@ class DevicesWanted:
     node_id: int | None = None
     uuid: str | None = None
     is_confirmed: bool | None = None
-    alive_at: datetime | None = None
+    alive_at: Annotated[datetime | None, Entry(help="only devices that lived at this moment")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class OutagesWanted:
     """The outages that are asked for; None: any. `during` is a moment at which they lasted."""
 
     node_id: int | None = None
-    during: datetime | None = None
+    during: Annotated[datetime | None, Entry(help="only outages that lasted at this moment")] = None
 
 
 def cluster_page(page_request: PageRequest) -> Page[dict[str, Any]]:

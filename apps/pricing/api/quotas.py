@@ -8,17 +8,12 @@ from rest_framework.response import Response
 from apps.pricing.queries.quotas import QuotaFact, QuotasWanted, quota_page
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
-from apps.web.rest.shapes import Answer
-from apps.web.rest.strict import Parameters, Text
+from apps.web.rest.shapes import Answer, Filters
 from apps.web.rest.views import PricesView
 
 
-class QuotasAsked(Parameters):
+class QuotasAsked(Filters[QuotasWanted]):
     """Filters of a list of quotas."""
-
-    provider = Text(required=False)
-    account = Text(required=False)
-    region = Text(required=False)
 
 
 class QuotaOut(Answer[QuotaFact]):
@@ -42,6 +37,6 @@ class Quotas(PricesView):
     )
     def get(self, request: Request) -> Response:
         """Limits and held capacity by provider, account, region and code."""
-        wanted = QuotasWanted(**QuotasAsked.of(request))
+        wanted = QuotasAsked.wanted(request)
         page = quota_page(wanted, parse_page_request(request))
         return paged(request, page, lambda row: serialize_as(QuotaOut, row))

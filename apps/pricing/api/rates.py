@@ -31,7 +31,7 @@ class Rates(PricesView):
     )
     def get(self, request: Request) -> Response:
         """Rates by what they price, past ones too; in force alone by `in_force_at`."""
-        wanted = listing.RatesWanted(**RatesAsked.of(request))
+        wanted = RatesAsked.wanted(request)
         return paged(
             request, listing.rate_page(wanted, parse_page_request(request)), serialize_rate
         )

@@ -11,14 +11,14 @@ from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing.actions.quoted import EnteredRate
 from apps.pricing.actions.rates import TableLoaded
+from apps.pricing.queries.listing import RatesWanted
 from apps.pricing.queries.reach import Reach
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import serialize_as
-from apps.web.rest.shapes import Answer, Body
+from apps.web.rest.shapes import Answer, Body, Filters
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
-    Parameters,
     PatternOfRows,
     QuotedAmount,
     StrictSerializer,
@@ -26,7 +26,6 @@ from apps.web.rest.strict import (
     id_named,
 )
 
-KINDS = ("list", "contract")
 UNITS = ("node", "gpu")
 QUANTITIES = (1, 3600)
 STANDINGS = ("in_force", "quarantined", "waiting", "refused")
@@ -59,15 +58,9 @@ class TierOut(serializers.Serializer[Any]):
     amount = serializers.CharField()
 
 
-class RatesAsked(Parameters):
+class RatesAsked(Filters[RatesWanted]):
     """Filters of a list of rates."""
 
-    provider = Text(required=False)
-    pool = Text(required=False, help_text="the name of a pool with its own price")
-    kind = serializers.ChoiceField(choices=KINDS, required=False)
-    in_force_at = Moment(
-        required=False, help_text="only rates that held at this moment, and were in force"
-    )
     standing = serializers.ChoiceField(choices=STANDINGS, required=False)
 
 

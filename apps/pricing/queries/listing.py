@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from django.db.models import F, Max, Min, Q, QuerySet
 
@@ -12,6 +12,7 @@ from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateStanding
+from apps.show.entries import Entry
 
 KINDS = {"list": "List", "contract": "Contract"}
 MOST_BEGUN = 200
@@ -24,9 +25,11 @@ class RatesWanted:
     """Filters of rates; None: any. `in_force_at` is a moment at which they held, and priced."""
 
     provider: str | None = None
-    pool: str | None = None
-    kind: str | None = None
-    in_force_at: datetime | None = None
+    pool: Annotated[str | None, Entry(help="the name of a pool with its own price")] = None
+    kind: Annotated[str | None, Entry(choices=KINDS)] = None
+    in_force_at: Annotated[
+        datetime | None, Entry(help="only rates that held at this moment, and were in force")
+    ] = None
     standing: str | None = None
 
 

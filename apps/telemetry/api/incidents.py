@@ -13,20 +13,17 @@ from apps.telemetry.queries.incident_facts import IncidentFact
 from apps.web.rest.money import NamedOut, named_parts
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
-from apps.web.rest.shapes import Answer
-from apps.web.rest.strict import Id, Moment, Parameters, Text
+from apps.web.rest.shapes import Answer, Filters
 from apps.web.rest.views import RestView
 
 
-class IncidentsAsked(Parameters):
+class IncidentsAsked(Filters[IncidentsWanted]):
     """Parameters of the list of incidents."""
 
-    node_id = Id(required=False)
-    device_id = Id(required=False)
-    kind = Text(required=False, help_text="such as xid, gpu_lost or driver_unresponsive")
-    open = serializers.BooleanField(required=False, help_text="only those that last, or do not")
-    since = Moment(required=False, help_text="only those that had not ended before")
-    until = Moment(required=False, help_text="only those that began before")
+    without = ("is_open",)
+    open = serializers.BooleanField(
+        source="is_open", required=False, help_text="only those that last, or do not"
+    )
 
 
 class IncidentOut(Answer[IncidentFact]):
@@ -59,9 +56,7 @@ class Incidents(RestView):
     )
     def get(self, request: Request) -> Response:
         """Incidents, the one that began last first."""
-        query = IncidentsAsked.of(request)
-        is_open = query.pop("open", None)
-        wanted = IncidentsWanted(**query, is_open=is_open)
+        wanted = IncidentsAsked.wanted(request)
         # Matters of trust name jobs, services and tokens of anybody.
         listed_of = incidents_and_trust if self.viewer().sees_prices else incidents
         return paged(request, listed_of(wanted, parse_page_request(request)), _serialize_incident)

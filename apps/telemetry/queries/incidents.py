@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import F, Q
 
@@ -14,6 +14,7 @@ from apps.accounts.queries.paging import (
     page_of,
 )
 from apps.fleet.queries import trust_incidents_begun
+from apps.show.entries import Entry
 from apps.telemetry.models import Incident
 
 
@@ -23,10 +24,10 @@ class IncidentsWanted:
 
     node_id: int | None = None
     device_id: int | None = None
-    kind: str | None = None
+    kind: Annotated[str | None, Entry(help="such as xid, gpu_lost or driver_unresponsive")] = None
     is_open: bool | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+    since: Annotated[datetime | None, Entry(help="only those that had not ended before")] = None
+    until: Annotated[datetime | None, Entry(help="only those that began before")] = None
 
 
 def incidents(wanted: IncidentsWanted, page_request: PageRequest) -> Page[dict[str, Any]]:

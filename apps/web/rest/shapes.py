@@ -1,7 +1,7 @@
 """Bodies and answers made from dataclasses: a field is declared once, where the thing is.
 
 `class BudgetIn(Body[EnteredBudget])` is a body with a field for each of the dataclass, and its parsed value is one;
-`class BudgetOut(Answer[BudgetFact])` answers each. What REST says otherwise is declared in the class, as in any
+`class BudgetOut(Answer[BudgetFact])` answers each, `class RatesAsked(Filters[RatesWanted])` asks by each. What REST says otherwise is declared in the class, as in any
 serializer: in the place of the field that is its source, or after the one that is declared before it. `without` names
 what is left out.
 """
@@ -21,7 +21,9 @@ from rest_framework.request import Request
 from apps.show.entries import EntryField, Figure, entry_fields
 from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, RatioOut
 from apps.web.rest.strict import (
+    Id,
     Moment,
+    Parameters,
     PatternOfRows,
     StrictInteger,
     StrictSerializer,
@@ -120,6 +122,19 @@ class ChangeBody(BodyFields[Shape]):
         return _fields_of(self, _changed_field, lambda field: field.name)
 
 
+class Filters(OfShape[Shape], Parameters):
+    """Query parameters with one for each field of the dataclass of what is wanted; one that is not given is left to it."""
+
+    def get_fields(self) -> dict[str, RestField]:
+        """Return the parameters, with those that the class declares in their places."""
+        return _fields_of(self, _filter_field, lambda field: field.name)
+
+    @classmethod
+    def wanted(cls, request: Request) -> Shape:
+        """Return what the parameters of a request want; refuses a ValidationError that names each bad one."""
+        return cast(Shape, cls.shape(**cls.of(request)))
+
+
 class Answer(OfShape[Shape], serializers.Serializer[Any]):
     """An answer with a field for each of the dataclass that it is of; those of `first` come before the others."""
 
@@ -138,7 +153,7 @@ def parse_as(body: type[Body[Shape]], request: Request) -> Shape:
 
 
 def _fields_of(
-    serializer: "Body[Any] | Answer[Any]",
+    serializer: "Body[Any] | Answer[Any] | Filters[Any]",
     field_of: Callable[[EntryField], RestField],
     name_of: Callable[[EntryField], str],
 ) -> dict[str, RestField]:
@@ -233,6 +248,23 @@ def _body_text(field: EntryField, options: dict[str, Any]) -> RestField:
     return Text(max_length=entry.longest, **options)
 
 
+def _filter_field(field: EntryField) -> RestField:
+    """Return the parameter that parses a text of an address, by the type of the field and its entry."""
+    entry = field.entry
+    options: dict[str, Any] = {"required": False}
+    if entry.help:
+        options["help_text"] = entry.help
+    if entry.choices:
+        return serializers.ChoiceField(choices=tuple(entry.choices), **options)
+    return PLAIN_FILTER[field.type](**options)
+
+
+PLAIN_FILTER: Mapping[type[Any], Callable[..., RestField]] = {
+    str: Text,
+    int: Id,
+    bool: serializers.BooleanField,
+    datetime: Moment,
+}
 PLAIN_BODY: Mapping[type[Any], Callable[..., RestField]] = {
     bool: serializers.BooleanField,
     date: serializers.DateField,

@@ -35,7 +35,7 @@ COPY apart (kind, charge_kind, reason, label, share_method, starts_at, ends_at, 
 
 @dataclass(frozen=True, slots=True)
 class SharedRows:
-    """Rows of one bill and month that are shared alike; amounts in the ledger's micro-units."""
+    """Rows of one bill and month that are shared alike; `costs` in the ledger's micro-units."""
 
     kind: str
     reason: str
@@ -43,26 +43,25 @@ class SharedRows:
     share_method: str
     month: date
     rows: int
-    listed: int | None
-    contracted: int | None
-    effective: int | None
-    billed: int
+    costs: BilledCosts
 
 
 def place_shared_rows(params: dict[str, object], zone: str) -> None:
     """Put each month's amount on its hours, in equal parts; the rows are counted in the first."""
-    for row in rows(SHARED_ROWS, params | {"zone": zone}):
-        copy_in(HOURS_OF_MONTH, _rows_of_hours(SharedRows(*row), zone))
+    for kind, reason, label, share_method, month, count, *amounts in rows(
+        SHARED_ROWS, params | {"zone": zone}
+    ):
+        shared = SharedRows(kind, reason, label, share_method, month, count, BilledCosts(*amounts))
+        copy_in(HOURS_OF_MONTH, _rows_of_hours(shared, zone))
 
 
 def _rows_of_hours(shared: SharedRows, zone: str) -> list[Row]:
     span = month_span(shared.month, zone)
-    total = BilledCosts(shared.listed, shared.contracted, shared.effective, shared.billed)
     common_fields = (shared.kind, "shared", shared.reason, shared.label, shared.share_method)
     hours = [span.starts_at + place * HOUR for place in range(span.hours)]
     return [
         (*common_fields, hour, hour + HOUR, 0 if place else shared.rows, *part)
         for place, (hour, part) in enumerate(
-            zip(hours, spread(total, [1] * span.hours), strict=True)
+            zip(hours, spread(shared.costs, [1] * span.hours), strict=True)
         )
     ]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -63,18 +63,6 @@ class AccountWithoutOwner:
     """
 
     cluster_id: int
-    cluster: str
-    bears: str
-    name: str
-    jobs: int
-    gpu_milliseconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Likeness:
-    """Jobs that are alike in all that rules look at, and in the name that they bear."""
-
-    traits: JobTraits
     cluster: str
     bears: str
     name: str
@@ -162,27 +150,28 @@ def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[AccountWith
     Judged by the rules in force at the end of it.
     """
     ranked = in_rank(fact.rule for fact in rules() if fact.is_in_force(ends_at))
-    likenesses = dict(enumerate(_held_by_likeness(ranked, starts_at, ends_at)))
-    owned = rules_of(((place, one.traits) for place, one in likenesses.items()), ranked)
-    names = {one.traits.cluster_id: one.cluster for one in likenesses.values()}
-    sums_by_account: dict[tuple[int, str, str], tuple[int, int]] = {}
-    for place, one in likenesses.items():
-        if place not in owned:
-            key = one.traits.cluster_id, one.bears, one.name
-            jobs, milliseconds = sums_by_account.get(key, (0, 0))
-            sums_by_account[key] = jobs + one.jobs, milliseconds + one.gpu_milliseconds
-    accounts = [
-        AccountWithoutOwner(cluster_id, names[cluster_id], bears, name, *sums)
-        for (cluster_id, bears, name), sums in sums_by_account.items()
-    ]
+    likenesses = list(_held_by_likeness(ranked, starts_at, ends_at))
+    owned = rules_of(((place, traits) for place, (traits, _) in enumerate(likenesses)), ranked)
+    accounts: dict[tuple[int, str, str], AccountWithoutOwner] = {}
+    for place, (_, account) in enumerate(likenesses):
+        if place in owned:
+            continue
+        key = account.cluster_id, account.bears, account.name
+        if (summed := accounts.get(key)) is not None:
+            account = replace(
+                account,
+                jobs=summed.jobs + account.jobs,
+                gpu_milliseconds=summed.gpu_milliseconds + account.gpu_milliseconds,
+            )
+        accounts[key] = account
     return sorted(
-        accounts, key=lambda one: (-one.gpu_milliseconds, one.cluster, one.bears, one.name)
+        accounts.values(), key=lambda one: (-one.gpu_milliseconds, one.cluster, one.bears, one.name)
     )
 
 
 def _held_by_likeness(
     ranked: Sequence[Rule], starts_at: datetime, ends_at: datetime
-) -> Iterator[_Likeness]:
+) -> Iterator[tuple[JobTraits, AccountWithoutOwner]]:
     """Jobs alike in account, cluster and whatever else these rules look at; the rest stays empty."""
     looked_at = _rule_columns(ranked)
     columns = ", ".join(looked_at.values())
@@ -190,7 +179,12 @@ def _held_by_likeness(
         cursor.execute(LIKENESSES.format(columns=columns), {"from": starts_at, "to": ends_at})
         for *row, cluster, bears, name, jobs, milliseconds in cursor:
             traits = _traits_of(looked_at, row)
-            yield _Likeness(traits, cluster, bears, name, jobs, int(milliseconds))
+            yield (
+                traits,
+                AccountWithoutOwner(
+                    traits.cluster_id, cluster, bears, name, jobs, int(milliseconds)
+                ),
+            )
 
 
 def _alike_jobs(

@@ -16,6 +16,7 @@ from apps.planning.queries.plan_items import (
     KINDS,
     LAUNCH,
     MOST_WEEKS,
+    OF_KIND,
     PRICE,
     TRAINING,
     LaunchWork,
@@ -28,8 +29,8 @@ from apps.planning.queries.plan_items import (
 )
 from apps.planning.queries.plan_outcomes import priced_window
 from apps.planning.queries.plans import EnteredPlan, PlanEdit, PlanFact, PlanTerms
-from apps.web.rest.shapes import Body, BodyFields, parse_as
-from apps.web.rest.strict import OptionalText, StrictInteger, StrictSerializer, Text, parsed
+from apps.web.rest.shapes import Body, BodyFields, RestField, body_fields, parse_as
+from apps.web.rest.strict import OptionalText, StrictSerializer, Text, parsed
 
 NEEDED = {
     TRAINING: ("gpus", "parameters", "tokens"),
@@ -48,18 +49,9 @@ class PlannedItemIn(StrictSerializer):
     kind = serializers.ChoiceField(choices=list(KINDS))
     name = Text()
     starts_on = serializers.DateField()
-    gpus = StrictInteger(required=False)
-    parameters = serializers.FloatField(required=False, help_text="active on each token")
-    tokens = serializers.FloatField(required=False)
-    mfu = serializers.FloatField(required=False, help_text="of the dense bf16 peak, above 0")
-    like_run = OptionalText(help_text="the key of the run whose measured MFU it has")
     requests_by_week = serializers.ListField(
         child=serializers.FloatField(min_value=0), required=False, max_length=MOST_WEEKS
     )
-    tokens_per_request = serializers.FloatField(required=False)
-    tokens_per_gpu_hour = serializers.FloatField(required=False)
-    like_service = OptionalText(help_text="the service whose measured throughput it has")
-    factor = serializers.FloatField(required=False, help_text="of the price of a GPU-hour")
     low = serializers.FloatField(
         required=False,
         allow_null=True,
@@ -69,6 +61,18 @@ class PlannedItemIn(StrictSerializer):
     high = serializers.FloatField(
         required=False, allow_null=True, default=None, help_text="it comes to more in one of ten"
     )
+
+    def get_fields(self) -> dict[str, RestField]:
+        """Return the fields of every item, and the inputs of each kind, which other kinds leave out."""
+        declared = super().get_fields()
+        inputs = {
+            name: field
+            for kind in OF_KIND.values()
+            for name, field in body_fields(kind, without=declared).items()
+        }
+        for field in inputs.values():
+            field.required = False
+        return declared | inputs
 
 
 class WhatIfPlanIn(Body[EnteredPlan]):

@@ -1,21 +1,21 @@
 """Answers of REST about what-if plans."""
 
-from typing import Any
+from typing import Any, cast
 
 from rest_framework import serializers
 
 from apps.accounts.queries import organisation
-from apps.accounts.queries.facts import fields_of
+from apps.accounts.queries.facts import field_names, fields_of
 from apps.accounts.queries.trail import TrailChange
 from apps.economics.gates import serialize_gates
 from apps.economics.hours import first_hour
-from apps.planning.queries.plan_items import KINDS, inputs_as_json
+from apps.planning.queries.plan_items import KINDS, OF_KIND, inputs_as_json
 from apps.planning.queries.plan_outcomes import PlanOutcome
 from apps.planning.queries.plans import PlanFact, PlannedItemFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import serialize_as
-from apps.web.rest.shapes import Answer
+from apps.web.rest.shapes import Answer, RestField, answer_of
 
 
 def _hours(help_text: str = "") -> RatioOut:
@@ -89,16 +89,17 @@ class PlannedItemOut(serializers.Serializer[Any]):
     gpu_hours = RatioOut(allow_null=True)
     low = _hours("as a share of what was entered: less comes in one case of ten; null: as entered")
     high = _hours("more comes in one case of ten")
-    gpus = serializers.IntegerField(allow_null=True)
-    parameters = serializers.FloatField(allow_null=True)
-    tokens = serializers.FloatField(allow_null=True)
-    mfu = RatioOut(allow_null=True)
-    like_run = serializers.CharField(allow_null=True)
-    requests_by_week = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    tokens_per_request = serializers.FloatField(allow_null=True)
-    tokens_per_gpu_hour = serializers.FloatField(allow_null=True)
-    like_service = serializers.CharField(allow_null=True)
-    factor = RatioOut(allow_null=True)
+
+    def get_fields(self) -> dict[str, RestField]:
+        """Return the fields of every item, and the inputs of each kind."""
+        inputs = {
+            name: field
+            for kind in OF_KIND.values()
+            for name, field in answer_of(cast(Any, kind))().get_fields().items()
+        }
+        for field in inputs.values():
+            field.allow_null = True
+        return super().get_fields() | inputs
 
 
 class PlanSpanOut(serializers.Serializer[Any]):
@@ -161,12 +162,6 @@ class WhatIfPlanOneOut(WhatIfPlanOut):
     by_month = MonthOfPlanOut(many=True)
 
 
-OF_ITEMS = (
-    *("gpus", "parameters", "tokens", "mfu", "like_run", "requests_by_week"),
-    *("tokens_per_request", "tokens_per_gpu_hour", "like_service", "factor"),
-)
-
-
 def serialize_plan_change(change: TrailChange) -> dict[str, Any]:
     """A change of a plan."""
     return serialize_as(PlanChangeOut, change)
@@ -193,7 +188,7 @@ def _item_fields(item: PlannedItemFact, outcome: PlanOutcome) -> dict[str, Any]:
     band, spread = outcome.by_item.get(item.name), item.spread
     return {
         **fields_of(item),
-        **dict.fromkeys(OF_ITEMS),
+        **dict.fromkeys(name for kind in OF_KIND.values() for name in field_names(kind)),
         **inputs_as_json(item.inputs),
         "gpu_hours": band and band.likely,
         "low": spread and spread.low,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 from apps.economics.gpu_model import Precision
 from apps.economics.model_flops import NoPeak, Peak, peak_of
@@ -12,6 +12,7 @@ from apps.economics.refusal import Refusal
 from apps.ledger.queries.windows import Window
 from apps.planning.models import PlannedKind
 from apps.planning.queries.service_hours import served_hours, service_named
+from apps.show.entries import Entry, Ratio
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.workloads.queries import runs_of_keys
 
@@ -28,10 +29,10 @@ class TrainingWork:
     """
 
     gpus: int
-    parameters: float
+    parameters: Annotated[float, Entry(help="active on each token")]
     tokens: float
-    mfu: float
-    like_run: str = ""
+    mfu: Annotated[Ratio, Entry(help="of the dense bf16 peak, above 0")]
+    like_run: Annotated[str, Entry(help="the key of the run whose measured MFU it has")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,14 @@ class LaunchWork:
     requests_by_week: tuple[float, ...]
     tokens_per_request: float
     tokens_per_gpu_hour: float
-    like_service: str = ""
+    like_service: Annotated[str, Entry(help="the service whose measured throughput it has")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceChange:
     """By what the price of a GPU-hour is multiplied from its day on."""
 
-    factor: float
+    factor: Annotated[Ratio, Entry(help="of the price of a GPU-hour")]
 
 
 PlannedInputs = TrainingWork | LaunchWork | PriceChange

@@ -6,7 +6,7 @@ serializer: in the place of the field that is its source, or after the one that 
 what is left out.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -145,6 +145,13 @@ class Answer(OfShape[Shape], serializers.Serializer[Any]):
         answer_fields = _fields_of(self, answer_field, lambda field: field.answered_as)
         first = {name: answer_fields[name] for name in self.first if name in answer_fields}
         return first | answer_fields
+
+
+def body_fields(shape: Any, without: Collection[str] = ()) -> dict[str, RestField]:
+    """Return the fields that parse those of a dataclass, for a body that is of more than one."""
+    return {
+        field.name: _body_field(field) for field in entry_fields(shape) if field.name not in without
+    }
 
 
 def parse_as(body: type[Body[Shape]], request: Request) -> Shape:

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated
 
 import pytest
 from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.test import APIRequestFactory
 
 from apps.show.entries import Entry, Micros, Milliseconds, Ratio
 from apps.web.rest.pages import serialize_as
-from apps.web.rest.shapes import Answer, Body
+from apps.web.rest.shapes import Answer, Body, ChangeBody, Filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,23 @@ class EnteredIn(Body[Entered]):
     """As it is sent."""
 
 
+class ChangedIn(ChangeBody[Entered]):
+    """As it is corrected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for; None: any."""
+
+    kind: Annotated[str | None, Entry(choices=("gpu", "cpu"))] = None
+    node_id: int | None = None
+    at: Annotated[datetime | None, Entry(help="those that lived then")] = None
+
+
+class Asked(Filters[Wanted]):
+    """As an address asks for it."""
+
+
 def test_money_and_time_are_answered_under_names_without_the_unit_they_are_kept_in() -> None:
     bought = Bought("x", 1_500_000, None, 2_000_000, 5_400_000, 0.25, {"p5": Decimal("49.50")})
 
@@ -65,3 +85,25 @@ def test_a_body_holds_texts_to_their_pattern_and_parses_amounts_by_name() -> Non
     with pytest.raises(ValidationError) as refused:
         EnteredIn().run_validation({"currency": "eur", "prices": {"p5": "free"}})
     assert set(refused.value.detail) == {"currency", "prices"}
+
+
+def test_a_change_says_what_is_sent_and_nothing_for_what_is_left_out() -> None:
+    assert ChangedIn().run_validation({}) == {}
+    assert ChangedIn().run_validation({"currency": "EUR"}) == {"currency": "EUR"}
+    with pytest.raises(ValidationError) as refused:
+        ChangedIn().run_validation({"currency": "eur", "name": "x"})
+    assert set(refused.value.detail) == {"currency", "name"}
+
+
+def test_parameters_ask_by_the_fields_of_what_is_wanted() -> None:
+    def wanted(query: str) -> Wanted:
+        return Asked.wanted(Request(APIRequestFactory().get(f"/?{query}")))
+
+    assert wanted("") == Wanted()
+    assert wanted("kind=gpu&node_id=7&at=2026-03-02T12:00:00Z") == Wanted(
+        "gpu", 7, datetime(2026, 3, 2, 12, tzinfo=UTC)
+    )
+    with pytest.raises(ValidationError) as refused:
+        wanted("kind=tpu&node_id=0&at=yesterday&name=x")
+    assert set(refused.value.detail) == {"kind", "node_id", "at", "name"}
+    assert Asked().fields["at"].help_text == "those that lived then"

@@ -109,9 +109,9 @@ class Column(Generic[Row]):
             if shape is None or not is_dataclass(shape):
                 raise TypeError(f"{self.key}: the table does not say what its rows are")
             declared = value.declared_in(shape)
-        cell_format = self.format
-        if cell_format is BY_TYPE:
-            cell_format = TEXT if declared is None else format_of(declared)
+        if declared is None:
+            return self
+        cell_format = format_of(declared) if self.format is BY_TYPE else self.format
         return replace(self, value=value, format=cell_format, declared=declared)
 
     def value_of(self, row: Row) -> Any:

@@ -75,13 +75,15 @@ class Table(Generic[Row]):
         cells = ([column.csv_cell(row, locale) for column in columns] for row in rows)
         return csv_text_of([column.csv_name for column in columns], cells)
 
-    def sorted_by(self, sort_param: str) -> Column[Row] | None:
-        """Return the column that a parameter names, as `-cost` or `cost`; None where there is none that orders."""
+    def sorted_by(
+        self, sort_param: str, columns: Iterable[Column[Row]] | None = None
+    ) -> Column[Row] | None:
+        """Return which of the columns, or of all, a parameter names, as `-cost` or `cost`; None where there is none that orders."""
         key = sort_param.removeprefix("-")
         return next(
             (
                 column
-                for column in self.columns
+                for column in (self.columns if columns is None else columns)
                 if column.sorts and (key == column.key or key in column.formerly)
             ),
             None,
@@ -90,12 +92,22 @@ class Table(Generic[Row]):
     def in_order(self, rows: Iterable[Row], sort_param: str) -> list[Row]:
         """Return the rows ordered by the column that `sort_param` names, or as they come; those of which it is not known come last either way."""
         column = self.sorted_by(sort_param)
-        if column is None or column.sql is not None:
-            return list(rows)
-        keyed = [(column.ordered_by(row), row) for row in rows]
-        known_pairs = [pair for pair in keyed if pair[0] is not None]
-        known_pairs.sort(key=lambda pair: pair[0], reverse=sort_param.startswith("-"))
-        return [row for _, row in known_pairs] + [row for value, row in keyed if value is None]
+        return ordered_rows(rows, column, is_descending=sort_param.startswith("-"))
+
+
+def ordered_rows(
+    rows: Iterable[Row], column: Column[Row] | None, *, is_descending: bool
+) -> list[Row]:
+    """Return the rows by the values of a column, or as they come where there is none or the query has ordered them.
+
+    Those of which it is not known come last either way.
+    """
+    if column is None or column.sql is not None:
+        return list(rows)
+    keyed = [(column.ordered_by(row), row) for row in rows]
+    known_pairs = [pair for pair in keyed if pair[0] is not None]
+    known_pairs.sort(key=lambda pair: pair[0], reverse=is_descending)
+    return [row for _, row in known_pairs] + [row for value, row in keyed if value is None]
 
 
 def dressed(

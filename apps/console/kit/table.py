@@ -20,7 +20,7 @@ from apps.show.cell_formats import MOMENT
 from apps.show.words import StateWords
 from apps.tables import table as tables
 from apps.tables.column import Column
-from apps.tables.table import csv_text_of, dressed
+from apps.tables.table import csv_text_of, dressed, ordered_rows
 
 LONGEST_TEXT = 40
 
@@ -160,9 +160,7 @@ class Table(tables.Table[Row]):
     def ordered(self, rows: Iterable[Row], context: Context) -> list[Row]:
         """The rows as the address orders them; those of which it is not known come last either way."""
         column, is_descending = self.chosen(context.query)
-        if column is None:
-            return list(rows)
-        return self.in_order(rows, f"-{column.key}" if is_descending else column.key)
+        return ordered_rows(rows, column, is_descending=is_descending)
 
     def heading(self, column: Column[Row], context: Context) -> ColumnHeading:
         """The heading, with the order that it leads to; numbers begin with the largest."""
@@ -225,8 +223,7 @@ class Table(tables.Table[Row]):
         return query.get(self.sort, "")[:LONGEST_TEXT] if self.sort else ""
 
     def _column(self, sort_param: str) -> Column[Row] | None:
-        column = self.sorted_by(sort_param)
-        return column if column is not None and column.text else None
+        return self.sorted_by(sort_param, self.page_columns)
 
 
 def requested_page(query: QueryDict, name: str) -> int:

@@ -194,3 +194,17 @@ def test_a_column_that_the_rows_do_not_have_is_refused_where_it_is_declared() ->
 def test_the_format_of_a_money_field_is_that_of_amounts() -> None:
     cost = next(column for column in LEASES.columns if column.key == "cost")
     assert cost.format is MONEY
+
+
+def test_a_column_with_a_value_of_its_own_stays_the_column_that_it_is() -> None:
+    cost = Column[Lease]("cost", "Cost", lambda row: row.cost_micros, MONEY)
+    assert Table[Lease]("t", "T", (cost,)).columns == (cost,)
+    assert Table[Lease]("t", "T", (cost,)).columns[0] is cost
+
+
+def test_a_page_is_ordered_by_the_columns_that_it_shows() -> None:
+    hidden = Column[Lease]("id", "", lambda row: -row.id, COUNT)
+    shown = Column[Lease]("id", "Number", lambda row: row.id, COUNT, csv="")
+    table = Table[Lease]("t", "T", (hidden, shown))
+    assert table.sorted_by("id") is hidden
+    assert table.sorted_by("id", table.page_columns) is shown

@@ -197,14 +197,14 @@ def test_the_format_of_a_money_field_is_that_of_amounts() -> None:
 
 
 def test_a_column_with_a_value_of_its_own_stays_the_column_that_it_is() -> None:
-    cost = Column[Lease]("cost", "Cost", lambda row: row.cost_micros, MONEY)
+    cost: Column[Lease] = Column("cost", "Cost", lambda row: row.cost_micros, MONEY)
     assert Table[Lease]("t", "T", (cost,)).columns == (cost,)
     assert Table[Lease]("t", "T", (cost,)).columns[0] is cost
 
 
 def test_a_page_is_ordered_by_the_columns_that_it_shows() -> None:
-    hidden = Column[Lease]("id", "", lambda row: -row.id, COUNT)
-    shown = Column[Lease]("id", "Number", lambda row: row.id, COUNT, csv="")
+    hidden: Column[Lease] = Column("id", "", lambda row: -row.id, COUNT)
+    shown: Column[Lease] = Column("id", "Number", lambda row: row.id, COUNT, csv="")
     table = Table[Lease]("t", "T", (hidden, shown))
     assert table.sorted_by("id") is hidden
     assert table.sorted_by("id", table.page_columns) is shown

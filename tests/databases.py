@@ -58,23 +58,40 @@ def empty_tables() -> None:
 
 
 @contextmanager
-def other_database(template: str = "template0") -> Iterator[None]:
-    """A database of its own beside the tests', a copy of `template`; dropped at the end."""
-    before = connection.settings_dict["NAME"]
-    connection.close()
-    name = f"{before}_{secrets.token_hex(3)}"
+def new_database(template: str = "template0") -> Iterator[str]:
+    """The name of a database beside the tests', a copy of `template`; dropped at the end."""
+    name = f"{connection.settings_dict['NAME']}_{secrets.token_hex(3)}"
     drop = SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name))
+    # Nobody may be connected to what is copied.
+    connection.close()
     with connection._nodb_cursor() as cursor:
         copy = SQL("CREATE DATABASE {} TEMPLATE {}")
         cursor.execute(copy.format(Identifier(name), Identifier(template)))
+    try:
+        yield name
+    finally:
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(drop)
+
+
+@contextmanager
+def connected_to(name: str) -> Iterator[None]:
+    """`connection` is to this database instead of the tests'."""
+    before = connection.settings_dict["NAME"]
+    connection.close()
     connection.settings_dict["NAME"] = name
     try:
         yield
     finally:
         connection.close()
         connection.settings_dict["NAME"] = before
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(drop)
+
+
+@contextmanager
+def other_database(template: str = "template0") -> Iterator[None]:
+    """A database of its own beside the tests', a copy of `template`; dropped at the end."""
+    with new_database(template) as name, connected_to(name):
+        yield
 
 
 def address() -> str:

@@ -36,7 +36,7 @@ from controlplane.copies.standing import alone, served
 from controlplane.env import Environment, environment
 from controlplane.env_values import written
 from controlplane.ledger_audit import audit
-from tests.databases import kept_until_the_end, other_database
+from tests.databases import connected_to, kept_until_the_end, new_database, other_database
 from tests.journeys.copied_world import (
     AT,
     WAITING_BILL,
@@ -60,6 +60,22 @@ def world(
     """An installation and its copy; tests read it, and change databases of their own."""
     with django_db_blocker.unblock(), kept_until_the_end():
         yield make_copied_world(tmp_path_factory.mktemp("copied"))
+
+
+@pytest.fixture(scope="module")
+def empty_database(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[str]:
+    with django_db_blocker.unblock(), new_database() as name:
+        yield name
+
+
+@pytest.fixture
+def refusing(empty_database: str) -> Iterator[None]:
+    """An empty database of all tests whose copies are refused: it stays empty."""
+    with connected_to(empty_database):
+        yield
+        assert connection.introspection.table_names() == []
 
 
 @pytest.fixture
@@ -104,7 +120,7 @@ def with_manifest(path: Path, out: Path, **changed: Any) -> Path:
     return written_copy(out, [(name, content), *others, (last, json.dumps(told).encode())])
 
 
-def test_everything_comes_back_and_works(world: CopiedWorld, home: Path) -> None:
+def test_everything_comes_back_works_and_goes_on_counting(world: CopiedWorld, home: Path) -> None:
     with other_database():
         restored = restore(world.path, home)
 
@@ -119,6 +135,10 @@ def test_everything_comes_back_and_works(world: CopiedWorld, home: Path) -> None
             assert file.read() == WAITING_BILL
         assert_it_works(world)
         assert not list(home.glob("restoring-*"))
+        # A new row must not take the number of one that there was.
+        newest = BillImport.objects.order_by("-id")[0].id
+        keep_upload(b"another")
+        assert BillImport.objects.order_by("-id")[0].id == newest + 1
 
 
 def test_a_copy_says_what_it_is_first_and_holds_no_secret(world: CopiedWorld) -> None:
@@ -203,15 +223,6 @@ def test_every_setting_is_kept_as_one_would_set_it(tmp_path: Path) -> None:
     assert environment(given) == defaults
 
 
-def test_rows_go_on_counting_where_they_stood(world: CopiedWorld, home: Path) -> None:
-    """A new row must not take the number of one that there was."""
-    with other_database():
-        restore(world.path, home)
-        newest = BillImport.objects.order_by("-id")[0].id
-        keep_upload(b"another")
-        assert BillImport.objects.order_by("-id")[0].id == newest + 1
-
-
 def test_what_is_there_stays_unless_it_is_to_be_replaced(world: CopiedWorld, home: Path) -> None:
     with other_database(connection.settings_dict["NAME"]):
         kept = keep_upload(b"written after the copy")
@@ -293,6 +304,7 @@ def test_a_damaged_copy_is_refused_by_the_member(
         assert not list(home.glob("restoring-*"))
 
 
+@pytest.mark.usefixtures("refusing")
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -313,7 +325,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_read(
 ) -> None:
     (home / "postgres").mkdir()
     other = with_manifest(world.path, tmp_path / "other", **changed)
-    with other_database(), pytest.raises(CopyRefused, match=words):
+    with pytest.raises(CopyRefused, match=words):
         restore(other, home)
 
 
@@ -330,6 +342,7 @@ def without_key(path: Path, out: Path, member: str, key: str) -> Path:
     return written_copy(out, [*members.items()])
 
 
+@pytest.mark.usefixtures("refusing")
 @pytest.mark.parametrize(
     ("member", "key"),
     [*(("manifest.json", key) for key in OF_MANIFEST), *(("digests.json", key) for key in OF_DIGESTS)],
@@ -338,12 +351,11 @@ def test_a_copy_that_lacks_a_key_is_refused_by_it(
     member: str, key: str, world: CopiedWorld, home: Path, tmp_path: Path
 ) -> None:
     other = without_key(world.path, tmp_path / "other", member, key)
-    with other_database():
-        with pytest.raises(CopyDamaged, match=f"{member}: it is damaged: {key} is missing"):
-            restore(other, home)
-        assert connection.introspection.table_names() == []
+    with pytest.raises(CopyDamaged, match=f"{member}: it is damaged: {key} is missing"):
+        restore(other, home)
 
 
+@pytest.mark.usefixtures("refusing")
 @pytest.mark.parametrize(
     "changed",
     [
@@ -367,10 +379,11 @@ def test_a_key_that_is_not_of_its_kind_is_refused(
     """A name that leads out of the home too."""
     other = with_manifest(world.path, tmp_path / "other", **changed)
     words = f"manifest.json: it is damaged: {min(changed)} is not what a copy has there"
-    with other_database(), pytest.raises(CopyDamaged, match=words):
+    with pytest.raises(CopyDamaged, match=words):
         restore(other, home)
 
 
+@pytest.mark.usefixtures("refusing")
 def test_sequences_that_say_nothing_are_refused(
     world: CopiedWorld, home: Path, tmp_path: Path
 ) -> None:
@@ -379,12 +392,11 @@ def test_sequences_that_say_nothing_are_refused(
     name = min(sequences)
     members["sequences.json"] = json.dumps(sequences | {name: [None, 1]}).encode()
     other = written_copy(tmp_path / "other", [*members.items()])
-    with other_database():
-        with pytest.raises(CopyDamaged, match=f"sequences.json: it is damaged: {name}"):
-            restore(other, home)
-        assert connection.introspection.table_names() == []
+    with pytest.raises(CopyDamaged, match=f"sequences.json: it is damaged: {name}"):
+        restore(other, home)
 
 
+@pytest.mark.usefixtures("refusing")
 @pytest.mark.parametrize(
     "name",
     [
@@ -411,10 +423,8 @@ def test_a_file_that_no_copy_of_ours_holds_is_refused_before_anything_is_changed
     told["members"][member] = sha256(content).hexdigest()
     crafted = [manifest, (member, content), *members, (last, json.dumps(told).encode())]
     path = written_copy(tmp_path / "crafted", crafted)
-    with other_database():
-        with pytest.raises(CopyDamaged, match=r"no file of Runrate (is called so|lies there)"):
-            restore(path, home)
-        assert table_digests() == {}
+    with pytest.raises(CopyDamaged, match=r"no file of Runrate (is called so|lies there)"):
+        restore(path, home)
     assert list(home.rglob("*")) == []
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 import pytest_django
@@ -50,18 +51,27 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 class Killed:
-    """Runs a command on the database that `connection` is of, or on the home's own, and kills it at a random moment of its work."""
+    """Runs a command on the database that `connection` is of, or on the home's own, and kills it at a random moment of its work.
+
+    The moment lies within what its work takes, which is measured first; or, of one kill alone, within a second.
+    """
 
     def __init__(
-        self, home: Path, begins: Callable[[], bool], *command: str, is_embedded: bool = False
+        self,
+        home: Path,
+        begins: Callable[[], bool],
+        *command: str,
+        times: int = 1,
+        is_embedded: bool = False,
     ) -> None:
         self.home, self.begins, self.command = home, begins, command
         self.is_embedded = is_embedded
         self.random = random.Random()  # noqa: S311  # moments, no secrets
-        self.whole: float | None = None
+        self.whole: float | None = None if times > 1 else 1.0
+        self.runs = range(times + 1 if times > 1 else 1)
 
     def run(self) -> None:
-        """Once to its end, to know how long it works; from then on each time up to a moment of that."""
+        """To its end, where it is not known how long it works; else up to a moment of that."""
         connection.close()
         named = {} if self.is_embedded else {"RUNRATE_DATABASE_URL": address()}
         process = subprocess.Popen(
@@ -103,9 +113,12 @@ def test_a_killed_backup_leaves_the_copy_before_or_a_whole_one(
     times: int, world: CopiedWorld, home: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "runrate.copy"
-    killed = Killed(home, (tmp_path / ".runrate.copy.part").exists, "backup", str(target))
-    for _ in range(times + 1):
-        before = target.read_bytes() if target.exists() else b""
+    killed = Killed(
+        home, (tmp_path / ".runrate.copy.part").exists, "backup", str(target), times=times
+    )
+    copyfile(world.path, target)
+    for _ in killed.runs:
+        before = target.read_bytes()
         killed.run()
         if target.read_bytes() != before:
             with target.open("rb") as source:
@@ -122,9 +135,9 @@ def test_a_killed_restore_leaves_the_old_or_the_new(
 ) -> None:
     """Rows and files alike."""
     command = ("restore", str(world.path), "--replace")
-    killed = Killed(home, lambda: any(home.glob("restoring-*")), *command)
+    killed = Killed(home, lambda: any(home.glob("restoring-*")), *command, times=times)
     with other_database(connection.settings_dict["NAME"]):
-        for _ in range(times + 1):
+        for _ in killed.runs:
             kept = keep_upload(b"written since")
             old = table_digests()
             files = {path.name for path in (home / "uploads").iterdir()}
@@ -141,10 +154,10 @@ def test_a_killed_upgrade_ends_in_the_new_by_the_next_one(
     times: int, world: CopiedWorld, home: Path
 ) -> None:
     """Until then it is the old, or halfway with a note that says so."""
-    killed = Killed(home, lambda: any(home.glob("upgrades/.*.part")), "upgrade")
+    killed = Killed(home, lambda: any(home.glob("upgrades/.*.part")), "upgrade", times=times)
     with other_database(connection.settings_dict["NAME"]):
         before = charged()
-        for _ in range(times + 1):
+        for _ in killed.runs:
             forget_applied(*replacing())
             killed.run()
             if not (home / "upgrade.json").exists():
@@ -173,9 +186,11 @@ def test_a_killed_move_leaves_one_database_in_use_and_is_done_by_the_next(
     with other_database():
         url = address()
         command = ("move_database", url)
-        killed = Killed(home, lambda: any(home.glob("*moving.copy*")), *command, is_embedded=True)
+        killed = Killed(
+            home, lambda: any(home.glob("*moving.copy*")), *command, times=10, is_embedded=True
+        )
         whole: dict[str, TableDigest] = {}
-        for _ in range(11):
+        for _ in killed.runs:
             killed.run()
             connection.close()
             if not (home / "database_url").exists():

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 H100, H200 = "NVIDIA H100 80GB HBM3", "NVIDIA H200"
 
 
-@pytest.fixture
-def pool_id() -> int:
+@pytest.fixture(scope="module")
+def pool_id(of_module: None) -> int:
     make.make_organisation()
     made: int = make.make_pool("h100", instance_type="", gpu_model=H100)
     for model, amount in ((H100, "8"), (H200, "10")):

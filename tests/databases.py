@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from inspect import getfile
 from pathlib import Path
+from shutil import disk_usage
 from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -25,15 +26,31 @@ Answer = TypeVar("Answer")
 
 # Arbitrary but fixed: workers of one run, and runs beside it, wait for whoever makes the template.
 MAKING = 7_305_099
+MEMORY = Path("/dev/shm")
+MOST_BYTES = 4 << 30
+"""What a run may come to take of the memory."""
 KEPT = timedelta(days=3)
 """How long a template stays that nobody asked for: another checkout may copy from it."""
+
+
+def home_of_tests() -> Path:
+    """Return the home whose server the tests use: in memory, where that has room.
+
+    Every table that a test makes or empties is several files, and some disks are slow to make one.
+    """
+    checkout = Path(__file__).resolve().parent.parent
+    if os.access(MEMORY, os.W_OK) and disk_usage(MEMORY).free > MOST_BYTES:
+        mark = sha256(bytes(checkout)).hexdigest()[:12]
+        return MEMORY / f"runrate-tests-{os.getuid()}-{mark}"
+    return checkout / "var" / "test"
 
 
 def forget_durability(url: str) -> None:
     """Let a server lose what it was told when the machine itself ends, as no test will see."""
     with psycopg.connect(url, autocommit=True) as server:
-        for name in ("fsync", "full_page_writes", "synchronous_commit"):
+        for name in ("fsync", "full_page_writes", "synchronous_commit", "wal_compression"):
             server.execute(SQL("ALTER SYSTEM SET {} = off").format(Identifier(name)))
+        server.execute("ALTER SYSTEM SET max_wal_size = '256MB'")
         server.execute("SELECT pg_reload_conf()")
 
 

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 from controlplane.embedded_postgres import database_for
-from tests.databases import forget_durability
+from tests.databases import forget_durability, home_of_tests
 
 PROCESS = contextlib.ExitStack()
 
-os.environ.setdefault("RUNRATE_HOME", str(Path(__file__).resolve().parent.parent / "var" / "test"))
+os.environ.setdefault("RUNRATE_HOME", str(home_of_tests()))
 # Workers of a parallel run find the controller's server in the environment.
 if "RUNRATE_DATABASE_URL" not in os.environ:
     forget_durability(PROCESS.enter_context(database_for(Path(os.environ["RUNRATE_HOME"]), "")))

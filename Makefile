@@ -40,7 +40,7 @@ demo: setup ## Fill a simulated company, settle it and serve the console on http
 
 test: setup ## Run the whole test suite, a browser's too
 	@deploy/get-chromium.sh && deploy/get-slurm.sh && deploy/get-focus-validator.sh
-	@$(RUN)python -m pytest -n $(TEST_WORKERS) --dist worksteal $(ORDER) $(ARGS)
+	@$(RUN)python -m pytest -n $(TEST_WORKERS) --dist worksteal --durations 25 --durations-min 1 $(ORDER) $(ARGS)
 
 proofs: setup ## Run the slow proofs
 	@$(RUN)python -m pytest -m proof -n 2 --dist worksteal -o faulthandler_timeout=5400 $(ARGS)

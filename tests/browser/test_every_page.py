@@ -16,7 +16,7 @@ from tests.scope.world import World, make_world
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 NOT_THERE = ("/costs/teams/987654321", "/no-such-page")
 MAIN = (
-    "/placement/moves", "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
+    "/recommendations?kind=moves", "/recommendations/fleet-looks", "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
     "/people", "/people/retention", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
     "/alerts", "/recommendations", "/weekly-reviews", "/setup/first-day", "/placement", "/placement/quotes", "/placement/admissions",
     "/placement/spot", "/plan/methods", "/views", "/annotations", "/glossary",

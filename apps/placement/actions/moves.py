@@ -41,7 +41,7 @@ def detect_moves(*, week: date, at: datetime) -> int:
 
 @transaction.atomic
 def store_fleet_detection(*, fleet_look: FleetDetection, week: date, at: datetime) -> int:
-    """Keep a look as it is: its proposals, and what became of the matters of earlier ones; how many proposals."""
+    """Keep a look as it is: its proposals, and why what the look before proposed is not among them; how many proposals."""
     look_row = FleetMoveLook.objects.create(
         week=week,
         made_at=at,
@@ -51,6 +51,7 @@ def store_fleet_detection(*, fleet_look: FleetDetection, week: date, at: datetim
         addressable_micros=fleet_look.work.addressable_micros,
         counted_micros=fleet_look.counted_micros,
         kinds=fleet_look.kinds_document,
+        declined=_declined_document(fleet_look, week),
         digest=fleet_look.digest,
     )
     moves = _opened_moves(fleet_look, week)
@@ -69,30 +70,31 @@ def store_fleet_detection(*, fleet_look: FleetDetection, week: date, at: datetim
 
 
 def _opened_moves(fleet_look: FleetDetection, week: date) -> dict[str, FleetMove]:
-    """The matter of each proposal, opened where it is new; those that are not proposed any more are closed."""
-    moves_by_key = {move.key: move for move in FleetMove.objects.select_for_update().order_by("id")}
+    """The matter of each proposal, opened where it is new, with whose it is now."""
     proposed = {proposal.key: proposal for proposal in fleet_look.proposals}
+    rows = FleetMove.objects.select_for_update().filter(key__in=proposed)
+    moves_by_key = {move.key: move for move in rows.order_by("id")}
+    for key, move in moves_by_key.items():
+        for name, value in _owner_columns(proposed[key]).items():
+            setattr(move, name, value)
+    names = ["kind", "team_id", "workload_id", "pool_id"]
+    FleetMove.objects.bulk_update(moves_by_key.values(), names, batch_size=500)
     fresh = [
         FleetMove(key=key, opened_week=week, **_owner_columns(proposal))
         for key, proposal in proposed.items()
         if key not in moves_by_key
     ]
     FleetMove.objects.bulk_create(fresh)
-    declined = declined_by_key(fleet_look.kinds)
-    changed = []
-    for key, move in moves_by_key.items():
-        if key in proposed:
-            for name, value in _owner_columns(proposed[key]).items():
-                setattr(move, name, value)
-            move.closed_week, move.closed_reason = None, ""
-        elif move.closed_week is None:
-            move.closed_week, move.closed_reason = week, declined.get(key, NOT_SEEN)
-        else:
-            continue
-        changed.append(move)
-    names = ["kind", "team_id", "workload_id", "pool_id", "closed_week", "closed_reason"]
-    FleetMove.objects.bulk_update(changed, names, batch_size=500)
     return moves_by_key | {move.key: move for move in fresh}
+
+
+def _declined_document(fleet_look: FleetDetection, week: date) -> dict[str, str]:
+    """Why each matter of the look before is proposed no more, by its key."""
+    before = FleetMoveLook.objects.filter(week__lt=week).order_by("-week").first()
+    proposed = {proposal.key for proposal in fleet_look.proposals}
+    declined = declined_by_key(fleet_look.kinds)
+    keys = FleetMoveProposal.objects.filter(look=before).values_list("move__key", flat=True)
+    return {key: declined.get(key, NOT_SEEN) for key in sorted(keys) if key not in proposed}
 
 
 def _owner_columns(proposal: MoveProposal) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""GET /api/v1/fleet-moves: what is proposed to run elsewhere, and what was looked at."""
+"""GET /api/v1/fleet-moves: what a week's look at the fleet proposes to run elsewhere, and what it looked at."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -126,13 +126,15 @@ class FleetMoves(RestView):
 
     @extend_schema(
         operation_id="list_fleet_moves",
+        deprecated=True,
         parameters=[FleetMovesQuery, *PAGES],
         responses=list_of(FleetMoveOut),
     )
     def get(self, request: Request) -> Response:
         """Moves of the newest look, or of a week's, worth most first; evidence that names prices is for who reads prices.
 
-        A team's people and tokens see what moves its own workloads.
+        Each is a recommendation too: `GET /api/v1/recommendations` has it with its state, under `matter` as here under
+        `key`, and replaces this. A team's people and tokens see what moves its own workloads.
         """
         week = FleetMovesQuery.of(request).get("week")
         newest_look = latest_move_detection_run(timezone.now()) if week is None else None

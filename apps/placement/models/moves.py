@@ -1,4 +1,4 @@
-"""Fleet moves: what was proposed week by week, what became of it, and what each week's look saw."""
+"""Fleet moves: what was proposed week by week, and what each week's look saw."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -9,6 +9,7 @@ class FleetMoveLook(models.Model):
 
     `kinds` has for each kind how many candidates were seen, and why they are no proposal, with how many. Micro-units of
     a month: `addressable_micros` is what is paid by the hour, `counted_micros` what the moves that are counted are likely to save.
+    `declined` says by its key why a matter that the look before proposed is proposed no more.
     """
 
     week = models.DateField(unique=True)
@@ -19,6 +20,7 @@ class FleetMoveLook(models.Model):
     addressable_micros = models.BigIntegerField()
     counted_micros = models.BigIntegerField()
     kinds = models.JSONField()
+    declined = models.JSONField(default=dict, db_default={})
     digest = models.CharField(max_length=64)
 
     class Meta:
@@ -35,7 +37,7 @@ class FleetMoveLook(models.Model):
 class FleetMove(models.Model):
     """A matter: the same work to the same kind of capacity is one from week to week, by its `key`.
 
-    Closed in the week whose look proposes it no more, and `closed_reason` says why; opened again where it comes back.
+    What became of it is kept with its recommendation.
     """
 
     key = models.TextField(unique=True)
@@ -46,17 +48,6 @@ class FleetMove(models.Model):
     )
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     opened_week = models.DateField()
-    closed_week = models.DateField(null=True)
-    closed_reason = models.TextField(blank=True, default="")
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(closed_week=None, closed_reason="")
-                | Q(closed_week__isnull=False) & ~Q(closed_reason=""),
-                name="fleet_move_closed_with_reason",
-            )
-        ]
 
     def __str__(self) -> str:
         return self.key

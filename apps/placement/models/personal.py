@@ -29,8 +29,8 @@ PERSONAL_FIELDS: Declarations = {
         "waits_by_priority": DOCUMENT,
     },
     "egressprice": {"source": TEXT, "source_place": CODE, "target_place": CODE},
-    "fleetmove": {"closed_reason": TEXT, "key": IDENTIFIER, "kind": CODE},
-    "fleetmovelook": {"kinds": FIGURES},
+    "fleetmove": {"key": IDENTIFIER, "kind": CODE},
+    "fleetmovelook": {"declined": DOCUMENT, "kinds": FIGURES},
     "fleetmoveproposal": {"document": DOCUMENT},
     "jobadmission": {
         "answer": DOCUMENT,

@@ -1,4 +1,4 @@
-"""Fleet moves as they were kept: what stands proposed, what each week's look saw, and what became of a matter."""
+"""Fleet moves as they were kept: what stands proposed, what each week's look saw, and why a matter is proposed no more."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -137,11 +137,9 @@ def moves_of_week(week: date, team_ids: frozenset[int] | None = None) -> tuple[O
     return tuple(move if team_ids is None else move.without_prices() for move in moves)
 
 
-def weeks_of_move(
-    move_id: int, team_ids: frozenset[int] | None = None
-) -> tuple[OpenFleetMove, ...]:
-    """A matter as each week's look proposed it, the earliest first; scope as in `open_fleet_moves`."""
-    rows = FleetMoveProposal.objects.filter(move_id=move_id).select_related("look", "move")
+def weeks_of_move(key: str, team_ids: frozenset[int] | None = None) -> tuple[OpenFleetMove, ...]:
+    """The matter of this key as each week's look proposed it, the earliest first; scope as in `open_fleet_moves`."""
+    rows = FleetMoveProposal.objects.filter(move__key=key).select_related("look", "move")
     if team_ids is not None:
         rows = rows.filter(move__team_id__in=team_ids, move__workload__isnull=False)
     moves = (
@@ -150,23 +148,42 @@ def weeks_of_move(
     return tuple(move if team_ids is None else move.without_prices() for move in moves)
 
 
+def key_of_move(move_id: int) -> str | None:
+    """The key of a matter by its id; None where there is none."""
+    return FleetMove.objects.filter(pk=move_id).values_list("key", flat=True).first()
+
+
 def closed_fleet_moves(team_ids: frozenset[int] | None = None) -> list[ClosedFleetMove]:
-    """Matters that are proposed no more, the latest closed first."""
-    rows = FleetMove.objects.filter(closed_week__isnull=False)
+    """Matters that are proposed no more, the latest closed first; what became of each is its recommendation's to say."""
+    closings = _latest_closings()
+    rows = FleetMove.objects.filter(key__in=closings)
     if team_ids is not None:
         rows = rows.filter(team_id__in=team_ids, workload__isnull=False)
-    moves = list(rows.order_by("-closed_week", "id"))
+    moves = list(rows.order_by("id"))
     last = (
         FleetMoveProposal.objects.filter(move__in=moves)
         .order_by("move_id", "-look__week")
         .distinct("move_id")
     )
     documents_by_move = dict(last.values_list("move_id", "document"))
-    return [
-        _closed_move(move, move.closed_week, documents_by_move[move.pk])
+    closed = [
+        _closed_move(move, *closings[move.key], documents_by_move[move.pk])
         for move in moves
-        if move.closed_week is not None and move.pk in documents_by_move
+        if move.pk in documents_by_move
     ]
+    return sorted(closed, key=lambda move: move.closed_week, reverse=True)
+
+
+def _latest_closings() -> dict[str, tuple[date, str]]:
+    """In which week each matter that the newest look does not propose was closed, and why, by its key."""
+    look_rows = FleetMoveLook.objects.order_by("week")
+    closings: dict[str, tuple[date, str]] = {}
+    for week, declined in look_rows.exclude(declined={}).values_list("week", "declined"):
+        closings |= {key: (week, why) for key, why in declined.items()}
+    newest = FleetMoveProposal.objects.filter(look=look_rows.last())
+    for key in newest.values_list("move__key", flat=True):
+        closings.pop(key, None)
+    return closings
 
 
 def _weeks_proposed(move_ids: Sequence[int], week: date) -> dict[int, int]:
@@ -219,7 +236,7 @@ def _open_move(row: FleetMoveProposal, weeks_proposed: int) -> OpenFleetMove:
 
 
 def _closed_move(
-    move: FleetMove, closed_week: date, document: Mapping[str, Any]
+    move: FleetMove, closed_week: date, closed_reason: str, document: Mapping[str, Any]
 ) -> ClosedFleetMove:
     return ClosedFleetMove(
         move.pk,
@@ -231,5 +248,5 @@ def _closed_move(
         move.workload_id,
         move.opened_week,
         closed_week,
-        move.closed_reason,
+        closed_reason,
     )

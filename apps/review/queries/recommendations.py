@@ -19,7 +19,7 @@ from apps.review.models import (
     RecommendationVerb,
 )
 from apps.review.queries.alerts import may_answer
-from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommendation_evidence import RecommendationEvidence, RecommendedMove
 
 STATE_WORDS = dict(RecommendationState.choices)
 VERB_WORDS = dict(RecommendationVerb.choices)
@@ -47,7 +47,8 @@ class RecommendationFact:
     """A recommendation; see its table and `RecommendationProposal` for what each field is.
 
     Micro-units of a month of 730 h at the marginal price. From the claim on they are what was promised then. `range_basis`
-    is empty of what was proposed before it was kept. `spend_micros` is None where who reads it may not see it.
+    is empty of what was proposed before it was kept. `spend_micros` is None where who reads it may not see it. `move` are
+    the terms of a fleet move; None of any other kind.
     """
 
     id: int
@@ -86,6 +87,7 @@ class RecommendationFact:
     snoozed_until: datetime | None
     done_at: datetime | None
     range_basis: str = ""
+    move: RecommendedMove | None = None
 
     def without_prices(self) -> "RecommendationFact":
         """Return the recommendation for who reads no prices, and of money only their teams': evidence that names none.
@@ -324,6 +326,7 @@ def _visible_to_teams(team_ids: frozenset[int] | None) -> Q:
 
 def _fact_of(row: Recommendation, team_ids: frozenset[int] | None) -> RecommendationFact:
     proposal: Mapping[str, Any] = row.proposal
+    move = proposal.get("move")
     columns = {
         name: getattr(row, name) for name in RecommendationFact.__slots__ if hasattr(row, name)
     }
@@ -334,6 +337,7 @@ def _fact_of(row: Recommendation, team_ids: frozenset[int] | None) -> Recommenda
             "cells": frozenset(proposal["cells"]),
             "saving": SavingRange(**proposal["saving"]),
             "doubts": tuple(proposal["doubts"]),
+            "move": None if move is None else RecommendedMove(**move),
             "evidence": tuple(
                 RecommendationEvidence(**evidence) for evidence in proposal["evidence"]
             ),

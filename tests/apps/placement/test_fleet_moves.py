@@ -154,6 +154,26 @@ def test_a_matter_stays_one_from_week_to_week_and_is_closed_with_its_reason() ->
     assert (closed.closed_week, closed.closed_reason) == (WEEK + timedelta(days=35), NOT_SEEN)
     assert open_fleet_moves(gone) == ()
 
+    # A further look that sees nothing says nothing new of it.
+    detect_moves(week=WEEK + timedelta(days=42), at=gone + timedelta(days=7))
+    assert closed_fleet_moves() == [closed]
+    last = FleetMoveLook.objects.order_by("week").last()
+    assert last is not None
+    assert last.declined == {}
+
+
+def test_a_matter_that_comes_back_is_closed_no_more() -> None:
+    ids = move_scene.make_spot_world()
+    detect_moves(week=WEEK - timedelta(days=28), at=AT - timedelta(days=28))
+    assert closed_fleet_moves() == []
+    move_scene.keep_one_move(*ids, 1, AT)
+    assert detect_moves(week=WEEK + timedelta(days=35), at=AT + timedelta(days=35)) == 0
+    assert [each.closed_week for each in closed_fleet_moves()] == [WEEK + timedelta(days=35)]
+    move_scene.keep_one_move(*ids, 1, AT + timedelta(days=42))
+    assert closed_fleet_moves() == []
+    (again,) = open_fleet_moves(AT + timedelta(days=42))
+    assert (again.opened_week, again.weeks_proposed) == (WEEK, 2)
+
 
 def test_a_team_sees_its_own_moves_and_no_prices() -> None:
     move_scene.make_spot_world()

@@ -28,9 +28,10 @@ from apps.review.queries.recommendations import (
     recommendations,
 )
 from apps.review.queries.recommending.counting import counted_matters
+from apps.review.queries.recommending.kinds import KINDS
 from tests import make
 from tests.apps.placement import move_scene
-from tests.apps.review.recommended import AT, DOLLAR, WEEK, look, looked, proposal
+from tests.apps.review.recommended import AT, DOLLAR, WEEK, look, looked, proposal, zombies
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -261,6 +262,47 @@ def test_fleet_moves_are_recommended_with_their_evidence(petra: Viewer) -> None:
     assert (kinds["to_spot"]["looked_at"], kinds["to_spot"]["proposed"]) == (2, 1)
     assert kinds["to_spot"]["passed_over"] == [{"why": "on spot already", "count": 1}]
     assert kinds["to_api"]["not_looked"]
+
+
+def test_no_dollar_is_recommended_twice_where_a_move_and_another_kind_are_for_it(
+    petra: Viewer,
+) -> None:
+    workload_id, pool_id = move_scene.make_work()
+    run_id = move_scene.plant_training(workload_id)
+    move_scene.keep_one_move(workload_id, pool_id, run_id, AT)
+    cell = frozenset([f"{workload_id}:{pool_id}"])
+    others = zombies(
+        [
+            proposal("same", likely=2_000, cells=cell),
+            proposal("pool", likely=1_500, cells=frozenset([f"pool:{pool_id}"])),
+            proposal("else", likely=100, cells=frozenset(["api:1"])),
+        ]
+    )
+    move_kind = next(kind for kind in KINDS if kind.key == "to_spot")
+    actions.detect_recommendations(week=WEEK, at=AT, kinds=(move_kind, others))
+
+    def counted() -> dict[str, int]:
+        wanted = RecommendationsWanted(None, ("open", "claimed"))
+        listed = [each for each in recommendations(wanted) if each.is_counted]
+        return {each.matter: each.saving.likely // DOLLAR for each in listed}
+
+    move = f"to_spot:{workload_id}:{pool_id}"
+    assert counted() == {move: 2_600, "zombie:else": 100}
+    ids = dict(Recommendation.objects.values_list("matter", "id"))
+    of_these = [fact(ids[matter]) for matter in (move, "zombie:same", "zombie:pool")]
+    assert len({each.exclusive_group for each in of_these}) == 1
+    # What is claimed for the same dollars takes the move's place, in whichever order they are answered.
+    say(ids["zombie:same"], Verb.CLAIMED, petra)
+    assert counted() == {"zombie:same": 2_000, "zombie:else": 100}
+    say(ids[move], Verb.CLAIMED, petra)
+    assert sum(counted().values()) <= 2_600 + 100
+    say(ids[move], Verb.DISMISSED, petra, reason="not on spot")
+    assert counted() == {"zombie:same": 2_000, "zombie:else": 100}
+    # A look a week later that proposes all of them again adds none of these dollars up twice.
+    later = AT + 7 * DAY
+    move_scene.keep_one_move(workload_id, pool_id, run_id, later)
+    actions.detect_recommendations(week=WEEK + 7 * DAY, at=later, kinds=(move_kind, others))
+    assert counted() == {"zombie:same": 2_000, "zombie:else": 100}
 
 
 CELLS = st.sampled_from(["1:1", "2:1", "1:2", "3:2", "pool:1", "pool:2", "commitment:1"])

@@ -1,28 +1,24 @@
-"""The pages of recommendations: what to do, most worth first, and one with all that it is from."""
+"""The list of recommendations: what to do, most worth first."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.urls import path, reverse
 
-from apps.accounts.queries import person_names, teams
+from apps.accounts.queries import teams
 from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.gates import gate_list
-from apps.console.kit.page import ConsolePage, FactList, Section, files_page, shown
+from apps.console.kit.page import ConsolePage, Section, files_page, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.pages.recommendations import changes, words
+from apps.console.pages.recommendations import words
 from apps.console.pages.recommendations.learned import KEPT, kind_records
 from apps.console.pages.recommendations.related import recommendation_rows
 from apps.console.pages.recommendations.tables import (
-    EVIDENCE,
     LOOKED_AT,
-    MEASUREMENTS,
-    OUTCOMES,
+    OF_MOVES,
     PROVEN,
     RECOMMENDATIONS,
-    STEPS,
     ExaminedCount,
     RecommendationRow,
     examined_counts,
@@ -34,21 +30,15 @@ from apps.console.pages.recommendations.waste import (
     explained_of,
     waste_rows,
 )
-from apps.economics.gates import read_gates
-from apps.review.actions import answers_from
-from apps.review.queries.measurements import SavingMeasurementFact, measurements_of
 from apps.review.queries.recommendations import (
     TO_BE_DONE,
-    RecommendationFact,
     RecommendationsWanted,
     SettledSaving,
     latest_recommendation_detection_run,
-    may_answer_recommendations,
-    outcomes_of,
     proven_savings,
-    recommendation_steps,
     recommendations,
 )
+from apps.review.queries.recommending.moved_work import MOVE_KINDS
 from apps.show.amounts import counted
 from apps.show.money import rounded_amount
 
@@ -70,9 +60,11 @@ def recommendation_list(context: Context) -> ConsolePage:
     rows = _rows_of(context, reading)
     facts, texts = [row.fact for row in rows], reading.texts
     sees_all = context.seen_teams is None
-    counts = list(examined_counts(review)) if sees_all else []
+    kinds = words.kinds_of(texts["kind"])
+    is_of_moves = bool(kinds) and set(kinds) <= set(MOVE_KINDS)
+    counts = list(examined_counts(review, kinds)) if sees_all else []
     proven = proven_savings(context.at, context.seen_teams)
-    explained = explained_of(review) if sees_all and not texts["state"] else None
+    explained = explained_of(review) if sees_all and not (texts["state"] or kinds) else None
     return ConsolePage(
         context=context,
         finding=words.list_finding(facts, texts["state"], context.currency),
@@ -85,14 +77,14 @@ def recommendation_list(context: Context) -> ConsolePage:
             filter_of("state", "State", words.STATES, texts),
             filter_of("kind", "Kind", words.KINDS, texts),
             filter_of("team", "Team", _team_choices(context), texts),
-            filter_of("owner", "Seen to by", _owner_choices(), texts),
+            filter_of("owner", "Owner", _owner_choices(), texts),
         ),
         problems=tuple(reading.problems),
         notes=() if sees_all else ("Of your teams' work; commitments are the organisation's.",),
-        actions=(Link("Fleet moves", reverse("fleet-moves")),),
+        actions=(Link("Weekly fleet analyses", reverse("fleet-looks")),) if is_of_moves else (),
         sections=(
             FigureRow(_key_figures(rows, proven, context)) if not texts["state"] else None,
-            RECOMMENDATIONS.section(
+            (OF_MOVES if is_of_moves else RECOMMENDATIONS).section(
                 rows,
                 context,
                 csv=files[RECOMMENDATIONS.name],
@@ -127,7 +119,8 @@ def _files_of(context: Context, reading: Reading) -> Iterator[CsvFile]:
 
     def examined() -> Iterable[ExaminedCount]:
         review = latest_recommendation_detection_run(context.at)
-        return examined_counts(review) if review is not None else ()
+        kinds = words.kinds_of(reading.texts["kind"])
+        return examined_counts(review, kinds) if review is not None else ()
 
     yield RECOMMENDATIONS.file("recommendations", context, lambda: _rows_of(context, reading))
     yield PROVEN.file(
@@ -137,50 +130,6 @@ def _files_of(context: Context, reading: Reading) -> Iterator[CsvFile]:
         yield KEPT.file("realised-of-promised", context, lambda: kind_records(context))
         yield WASTE.file("waste-explained", context, waste)
         yield LOOKED_AT.file("looked-at", context, examined)
-
-
-@shown(EVERYONE, "recommendations")
-def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage:
-    """One recommendation with its evidence, how it was computed, and what happened to it."""
-    fact = changes.get_recommendation_or_404(context, recommendation_id)
-    measured, outcomes = measurements_of(fact.id), outcomes_of(fact.id)
-    # Since it was reopened nothing is measured, whatever was before.
-    newest = next(
-        (measurement for measurement in measured if measurement.done_at == fact.done_at), None
-    )
-    return ConsolePage(
-        context=context,
-        finding=f"{fact.title}: {words.describe_saving(fact, context.currency)}",
-        under=(words.kind_label(fact.kind), words.describe_state(fact, context.zone)),
-        back=Link("All recommendations", reverse("recommendations")),
-        actions=_answers(fact, context),
-        sections=(
-            FigureRow(_figures_of(fact, newest, context)),
-            FactList(_facts_of(fact, newest), title="Why, and how sure it is", name="why"),
-            None
-            if newest is None or newest.measured is None
-            else gate_list(read_gates(newest.measured.gates)),
-            MEASUREMENTS.section(
-                measured,
-                context,
-                csv_name=f"recommendation-{fact.id}-measured",
-                is_shown=bool(measured),
-            ),
-            OUTCOMES.section(
-                outcomes,
-                context,
-                csv_name=f"recommendation-{fact.id}-outcomes",
-                is_shown=bool(outcomes and not measured),
-            ),
-            EVIDENCE.section(fact.evidence, context, csv_name=f"recommendation-{fact.id}-evidence"),
-            STEPS.section(
-                recommendation_steps(fact.id),
-                context,
-                csv_name=f"recommendation-{fact.id}",
-            ),
-        ),
-        main_table=STEPS.name,
-    )
 
 
 def _reading_of(context: Context) -> Reading:
@@ -215,7 +164,7 @@ def _rows_of(context: Context, reading: Reading) -> list[RecommendationRow]:
     wanted = RecommendationsWanted(
         context.seen_teams,
         (texts["state"],) if texts["state"] else TO_BE_DONE,
-        (texts["kind"],) if texts["kind"] else (),
+        words.kinds_of(texts["kind"]),
     )
     owner = {"none": None, "me": context.viewer.person_id}
     facts = (
@@ -263,58 +212,6 @@ def _key_figures(
     )
 
 
-def _figures_of(
-    fact: RecommendationFact, newest: SavingMeasurementFact | None, context: Context
-) -> tuple[Figure, ...]:
-    currency = context.currency
-    freed = fact.frees_gpu_hours
-    measured = None if newest is None else newest.measured
-    return (
-        Figure("Saves a month", rounded_amount(fact.saving.likely, currency), "likely"),
-        Figure(words.range_label(fact), words.describe_range(fact.saving, currency), "a month"),
-        Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
-        if freed
-        else Figure("Spent there", "–", "others hold GPUs of this pool: what it costs is not shown")
-        if fact.spend_micros is None
-        else Figure("Spent there", rounded_amount(fact.spend_micros, currency), "a month, paid by the hour"),
-        Figure("Effort", f"{fact.effort_hours} h", "of an engineer")
-        if measured is None
-        else Figure("Measured a month", rounded_amount(measured.saving.likely, currency),
-                    f"{words.describe_range(measured.saving, currency)}, by {counted(measured.days, 'settled day')}"),
-    )  # fmt: skip
-
-
-def _facts_of(
-    fact: RecommendationFact, newest: SavingMeasurementFact | None
-) -> list[tuple[str, str]]:
-    names = {team.id: team.name for team in teams()}
-    owner = person_names().get(fact.owner_id or 0)
-    due = f", until {fact.due_on:%-d %B %Y}" if fact.due_on else ""
-    return [
-        ("Why", fact.why),
-        ("How it was computed", fact.computed),
-        ("Risk", f"{words.RISKS[fact.risk].label}: {fact.risk_reason}"),
-        ("Caveats", "; ".join(fact.doubts) or words.NOT_SOUGHT),
-        ("Whose it is", names.get(fact.team_id or 0, words.ORGANISATION)),
-        ("Owner", f"{owner}{due}" if owner else words.NOBODY),
-        ("Measured", words.describe_measurement(fact, newest)),
-        *([("Held against", words.describe_counterfactual(newest.measured))] if newest else []),
-        *([("Method", words.describe_method(newest.measured))] if newest and newest.measured else []),
-        ("Added up", words.describe_inclusion(fact)),
-        ("Proposed", f"from {fact.first_week:%-d %B %Y} to {fact.last_week:%-d %B %Y}, week by week"),
-    ]  # fmt: skip
-
-
-def _answers(fact: RecommendationFact, context: Context) -> tuple[Link, ...]:
-    """Return links to what the viewer may say of a recommendation now."""
-    if not may_answer_recommendations(context.viewer):
-        return ()
-    return tuple(
-        Link(changes.LABELS[step], reverse("answer-recommendation", args=[fact.id, step]))
-        for step in answers_from(fact.state)
-    )
-
-
 def _empty_message(texts: dict[str, str]) -> str:
     if any(texts.values()):
         return "No recommendation matches these filters."
@@ -337,10 +234,4 @@ def _no_detection_run_state() -> EmptyState:
 
 urlpatterns = [
     path("recommendations", recommendation_list, name="recommendations"),
-    path("recommendations/<int:recommendation_id>", recommendation_page, name="recommendation"),
-    path(
-        "recommendations/<int:recommendation_id>/<slug:step>",
-        changes.answer,
-        name="answer-recommendation",
-    ),
 ]

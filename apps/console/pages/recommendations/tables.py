@@ -1,6 +1,6 @@
 """Tables of recommendations: all of them, what was looked at, what one is from, its steps and what came of it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -9,6 +9,7 @@ from django.urls import reverse
 from apps.console.kit.cells import COUNT, DAY, FIGURE, INSTANT, MONEY, PROSE, WHOLE_MONEY
 from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.console.pages.recommendations import words
+from apps.console.pages.recommendations.look_words import CONFIDENCE
 from apps.review.queries.measurements import STATUS_WORDS, SavingMeasurementFact
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommendations import (
@@ -45,9 +46,13 @@ class ExaminedCount:
     looked_at: int
 
 
-def examined_counts(review: RecommendationDetectionRunFact) -> Iterator[ExaminedCount]:
-    """Kind by kind, proposals first, then the reasons by how many."""
+def examined_counts(
+    review: RecommendationDetectionRunFact, kinds: Collection[str] = ()
+) -> Iterator[ExaminedCount]:
+    """Kind by kind, proposals first, then the reasons by how many; of these kinds alone, where any is named."""
     for kind in review.kinds:
+        if kinds and kind["kind"] not in kinds:
+            continue
         name, what, examined = (
             words.kind_label(kind["kind"]),
             kind["looked_at_words"],
@@ -117,12 +122,28 @@ RECOMMENDATIONS = Table[RecommendationRow](
         Column("group", "", lambda row: row.fact.exclusive_group, COUNT, csv="exclusive_group"),
         Column("counted", "", lambda row: str(row.fact.is_counted).lower(), csv="is_counted"),
         Column("matter", "", lambda row: row.fact.matter),
+        Column("from", "", lambda row: row.fact.move and row.fact.move.source, PROSE, csv="moves_from"),
+        Column("to", "", lambda row: row.fact.move and row.fact.move.target, PROSE, csv="moves_to"),
+        Column("confidence", "", lambda row: row.fact.move and CONFIDENCE[row.fact.move.confidence],
+               order=lambda row: row.fact.move and list(CONFIDENCE).index(row.fact.move.confidence)),
+        Column("one_time", "", lambda row: row.fact.one_time_micros, MONEY),
+        Column("payback", "", lambda row: row.fact.move and row.fact.move.payback_months, csv="payback_months"),
     ),
     noun=("recommendation", "recommendations"),
     about="{said}, worth most first: the saving net of moving and of what would return no more, less what risk takes off",
     sort="by",
     csv_first=("matter",),
 )  # fmt: skip
+
+MOVE_HEADINGS = {"from": "From", "to": "To", "confidence": "Confidence"}
+OF_MOVES = replace(
+    RECOMMENDATIONS,
+    columns=tuple(
+        replace(column, text=MOVE_HEADINGS.get(column.key, column.text))
+        for column in RECOMMENDATIONS.columns
+    ),
+)
+"""The same list where it is of fleet moves alone: from where to where stands on the page too."""
 
 OF_WORK = replace(
     RECOMMENDATIONS,
@@ -148,24 +169,31 @@ LOOKED_AT = Table[ExaminedCount](
 
 EVIDENCE = Table[RecommendationEvidence](
     "evidence",
-    "What it is from",
+    "Evidence",
     (
         Column("what", "What", lambda row: row.label, PROSE, href=lambda row: row.link),
         Column("figure", "Figure", lambda row: row.figure, PROSE),
         Column("link", "", lambda row: row.link),
+        Column("ref", "", lambda row: row.ref),
     ),
     noun=("source", "sources"),
     about="as it stood when it was proposed, and since a claim as it stood then",
 )
 
+
+def _reason_of_step(step: RecommendationStepFact) -> str | None:
+    """Why it was done; None where it was closed and the reason was not kept."""
+    return None if step.verb == "closed" and not step.why else step.why
+
+
 STEPS = Table[RecommendationStepFact](
     "steps",
-    "What happened",
+    "History",
     (
         Column("at", "When", lambda row: row.at, INSTANT),
         Column("step", "Step", lambda row: VERB_WORDS[row.verb]),
         Column("who", "By", lambda row: row.who or words.RUNRATE),
-        Column("why", "Because", lambda row: row.why, PROSE),
+        Column("why", "Because", _reason_of_step, PROSE, missing="not recorded"),
     ),
     noun=("step", "steps"),
     about="{said}",

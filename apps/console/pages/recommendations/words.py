@@ -14,6 +14,7 @@ from apps.review.queries.recommendations import (
     SettledSaving,
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
+from apps.review.queries.recommending.moved_work import MOVE_KINDS
 from apps.review.queries.recommending.proposal import ASSUMED
 from apps.show.amounts import counted
 from apps.show.money import rounded_amount
@@ -25,13 +26,22 @@ STATES: Mapping[str, str] = {
     "": "To be done",
     **{key: text.capitalize() for key, text in STATE_WORDS.items()},
 }
-KINDS: Mapping[str, str] = {"": "Everything", **KIND_LABELS}
+MOVES_KIND = "moves"
+"""In addresses: every kind that is a fleet move."""
+KINDS: Mapping[str, str] = {"": "Everything", MOVES_KIND: "Fleet moves", **KIND_LABELS}
 RISKS = {
     "low": StateWords("active", "Low", "Nobody who works with it notices much"),
     "medium": StateWords("other", "Medium", "Who works with it notices it"),
     "high": StateWords("held_idle", "High", "It changes how the work is done"),
 }
 ORGANISATION, NOBODY, RUNRATE = "the organisation", "nobody yet", "Runrate"
+
+
+def kinds_of(text: str) -> tuple[str, ...]:
+    """Return the kinds that a filter by kind is for; none for any."""
+    if text == MOVES_KIND:
+        return MOVE_KINDS
+    return (text,) if text else ()
 
 
 def kind_label(kind: str) -> str:
@@ -62,6 +72,7 @@ def counted_saving(facts: Sequence[RecommendationFact], state: str) -> SavingRan
     return summed([fact.saving for fact in facts if fact.is_counted and fact.state == state])
 
 
+NO_PAYBACK = "not known: no hourly cost of an engineer is set (RUNRATE_ENGINEER_HOUR_COST)"
 NOT_SOUGHT = "not looked for when it was proposed"
 
 
@@ -109,12 +120,19 @@ def describe_saving(fact: RecommendationFact, currency: str) -> str:
 def describe_inclusion(fact: RecommendationFact) -> str:
     """Whether it is in the sum, and why not."""
     if fact.is_counted:
-        return "Yes: no other that is added up is for the same dollars"
+        return "Yes: it overlaps with no other in the total"
     if fact.state not in TO_BE_DONE:
         return f"No: it is {STATE_WORDS[fact.state]}"
     if fact.saving.likely <= 0:
         return "No: it frees GPUs that are paid anyway"
-    return "No: another for the same dollars is claimed, or worth more"
+    return "No: it overlaps with another that is claimed or worth more"
+
+
+def describe_weeks(fact: RecommendationFact) -> str:
+    """Return the weeks from the first in which it was proposed to the last."""
+    if fact.first_week == fact.last_week:
+        return f"in the week of {fact.first_week:%-d %B %Y}"
+    return f"in the weeks of {fact.first_week:%-d %B %Y} to {fact.last_week:%-d %B %Y}"
 
 
 def age_weeks(fact: RecommendationFact, today: date) -> int:

@@ -14,7 +14,7 @@ from apps.placement.queries.fleet_moves import (
     open_fleet_moves,
 )
 from apps.placement.queries.moves.work import move_week
-from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommendation_evidence import RecommendationEvidence, RecommendedMove
 from apps.review.queries.recommending.proposal import (
     ASSUMED,
     MEASURED,
@@ -30,6 +30,7 @@ TITLES: dict[str, str] = {
     "to_api": "Buy {subject} from an API",
     "to_smaller": "Give {subject} smaller GPUs",
 }
+MOVE_KINDS = tuple(TITLES)
 SOUGHT = {
     "to_spot": "more interruptions, dearer spot hours and less work than the mean",
     "to_commitment": "weeks in which less of it would have been used",
@@ -99,11 +100,13 @@ def _proposal_of(move: OpenFleetMove) -> RecommendationProposal:
         cells=move.cells,
         evidence=(
             RecommendationEvidence(
-                "The move, week by week", f"since {move.opened_week:%-d %B %Y}", _page_of(move)
+                "Weekly fleet analysis",
+                f"since {move.opened_week:%-d %B %Y}",
+                _page_of(move),
             ),
             *(
                 RecommendationEvidence(
-                    item.kind.capitalize(), item.words, item.link, is_price=item.is_price
+                    item.kind.capitalize(), item.words, item.link, item.is_price, item.ref
                 )
                 for item in move.evidence
             ),
@@ -112,6 +115,17 @@ def _proposal_of(move: OpenFleetMove) -> RecommendationProposal:
         one_time_micros=move.one_time_micros,
         baseline={"seen_from": move.seen_from.isoformat(), "source": move.source},
         range_basis=ASSUMED if _is_assumed(move) else MEASURED,
+        move=RecommendedMove(
+            source=move.source,
+            target=move.target,
+            egress_micros=move.egress_micros,
+            restart_micros=move.restart_micros,
+            effort_micros=move.effort_micros,
+            payback_months=move.payback_months,
+            interruptions_per_month=move.interruptions_per_month,
+            restart_hours_per_month=move.restart_hours_per_month,
+            confidence=move.confidence,
+        ),
     )
 
 
@@ -127,4 +141,4 @@ def _against(move: OpenFleetMove) -> str:
 
 
 def _page_of(move: OpenFleetMove) -> str:
-    return reverse("fleet-move", args=[move.id])
+    return f"{reverse('fleet-looks')}?week={move.week.isoformat()}"

@@ -12,7 +12,7 @@ from django.conf import settings
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass, move_worth
 from apps.economics.moves.saving import SavingRange, first_year_month
-from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommendation_evidence import RecommendationEvidence, RecommendedMove
 
 TOO_LITTLE = "it saves too little"
 MEASURED, ASSUMED = "measured", "assumed"
@@ -31,7 +31,7 @@ class RecommendationProposal:
     month, by its owner's word, that would be gone with it: it is in `worth`, and not in `saving`. `baseline` has the figures that the
     saving stands on, by name: what is measured afterwards is held against them. `doubts` are what speaks against it, the
     strongest that was looked for; they are never empty. `range_basis` says whether the ends of `saving` were measured or
-    are assumed.
+    are assumed. `move` are the terms of one that is a fleet move.
     """
 
     key: str
@@ -55,6 +55,7 @@ class RecommendationProposal:
     forgoes_micros: int = 0
     baseline: Mapping[str, Any] = field(default_factory=dict)
     range_basis: str = MEASURED
+    move: RecommendedMove | None = None
 
     @property
     def worth(self) -> float:

@@ -1,4 +1,4 @@
-"""Tables of fleet moves: what is proposed, what is not and why, and what was closed."""
+"""Tables of the looks at the fleet: what was proposed, what was not and why, and a move week by week."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,19 +7,28 @@ from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, DAY, FIGURE, MONEY, PROSE, WHOLE_MONEY
 from apps.console.kit.table import CURRENCY_COLUMN, Table
-from apps.console.pages.placement import move_words as words
+from apps.console.pages.recommendations import look_words as words
 from apps.placement.queries.fleet_moves import ClosedFleetMove, MoveDetectionRunFact, OpenFleetMove
-from apps.placement.queries.moves.proposal import ProposalEvidence
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
 from apps.tables.column import Column
 
 
 @dataclass(frozen=True, slots=True)
 class MoveRow:
-    """A move and whose it is."""
+    """A move, whose it is, and the recommendation that it is; None where recommendations were not looked for since."""
 
     move: OpenFleetMove
     team: str | None
+    recommendation_id: int | None
+
+    @property
+    def href(self) -> str:
+        """The page of its recommendation; empty without one."""
+        return (
+            reverse("recommendation", args=[self.recommendation_id])
+            if self.recommendation_id
+            else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +39,6 @@ class UnmovedCount:
     why: str
     count: int
     seen: int
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceRow:
-    """The evidence that a figure is from, and where that stands; empty where it has no page."""
-
-    said: ProposalEvidence
-    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ MOVES = Table[MoveRow](
     "Proposed moves",
     (
         Column("subject", "What", lambda row: row.move.subject, PROSE,
-               href=lambda row: reverse("fleet-move", args=[row.move.id]),
+               href=lambda row: row.href,
                note=lambda row: words.KINDS[row.move.kind]),
         Column("likely", "Saves a month", lambda row: row.move.saving.likely, WHOLE_MONEY, csv="saving_likely",
                note=lambda row: "" if row.move.is_counted else "De-duplicated: overlaps with another"),
@@ -79,8 +80,8 @@ MOVES = Table[MoveRow](
                order=lambda row: list(words.DISRUPTIONS).index(row.move.disruption)),
         Column("confidence", "Confidence", lambda row: words.CONFIDENCE[row.move.confidence],
                order=lambda row: list(words.CONFIDENCE).index(row.move.confidence)),
-        Column("once", "Moving costs", lambda row: row.move.one_time_micros, FIGURE, csv="",
-               shown=lambda row, locale: words.once_words(row.move, locale.currency)),
+        Column("once", "One-time cost", lambda row: row.move.one_time_micros, FIGURE, csv="",
+               shown=lambda row, locale: words.once_words(row.move, row.move.effort_hours, locale.currency)),
         Column("spend", "Spent there a month", lambda row: row.move.spend_micros, WHOLE_MONEY),
         Column("team", "Team", lambda row: row.team, missing="–"),
         Column("since", "Proposed since", lambda row: row.move.opened_week, DAY, csv="opened_week"),
@@ -107,7 +108,7 @@ MOVES = Table[MoveRow](
 
 NOT_MOVED = Table[UnmovedCount](
     "not-moved",
-    "What was looked at, and why most of it is no proposal",
+    "Checks run",
     (
         Column("kind", "Kind", lambda row: row.kind),
         Column("why", "Why", lambda row: row.why, PROSE),
@@ -122,34 +123,16 @@ CLOSED = Table[ClosedRow](
     "closed",
     "Closed",
     (
-        Column("subject", "What", lambda row: row.move.subject, PROSE,
-               href=lambda row: reverse("fleet-move", args=[row.move.id]),
-               note=lambda row: words.KINDS[row.move.kind]),
-        Column("to", "To", lambda row: row.move.target, PROSE, csv="moves_to"),
-        Column("week", "Closed in the week of", lambda row: row.move.closed_week, DAY, csv="closed_week"),
-        Column("reason", "Why", lambda row: row.move.closed_reason, PROSE, csv="closed_reason"),
-        Column("team", "Team", lambda row: row.team, missing="–"),
-        Column("since", "First proposed", lambda row: row.move.opened_week, DAY, csv="opened_week"),
+        Column("subject", "", lambda row: row.move.subject),
+        Column("to", "", lambda row: row.move.target, csv="moves_to"),
+        Column("week", "", lambda row: row.move.closed_week, DAY, csv="closed_week"),
+        Column("reason", "", lambda row: row.move.closed_reason, csv="closed_reason"),
+        Column("team", "", lambda row: row.team),
+        Column("since", "", lambda row: row.move.opened_week, DAY, csv="opened_week"),
         Column("key", "", lambda row: row.move.key),
     ),
-    noun=("move", "moves"),
-    about="{said} that a later look proposes no more; they come back by themselves",
     sort="closed-by",
-)  # fmt: skip
-
-EVIDENCE = Table[EvidenceRow](
-    "evidence",
-    "What it is from",
-    (
-        Column("what", "What", lambda row: row.said.words, PROSE),
-        Column("kind", "Kind", lambda row: row.said.kind.capitalize()),
-        Column("where", "Where", lambda row: "Open" if row.href else None, href=lambda row: row.href,
-               missing="–", csv="", sorts=False),
-        Column("ref", "", lambda row: row.said.ref),
-    ),
-    noun=("source", "sources"),
-    about="as it stood when the week was looked at",
-)  # fmt: skip
+)
 
 
 def history_rows(moves: Sequence[OpenFleetMove]) -> list[OpenFleetMove]:
@@ -167,7 +150,7 @@ HISTORY = Table[OpenFleetMove](
                shown=lambda move, locale: words.saving_words(move, locale.currency)),
         Column("to", "To", lambda move: move.target, PROSE, csv="moves_to"),
         Column("confidence", "Confidence", lambda move: words.CONFIDENCE[move.confidence]),
-        Column("payback", "Pays back in", lambda move: words.payback_words(move.payback_months), missing=NOT_KNOWN),
+        Column("payback", "Payback period", lambda move: words.payback_words(move.payback_months), missing=NOT_KNOWN),
         Column("low", "", lambda move: move.saving.low, MONEY, csv="saving_low"),
         Column("high", "", lambda move: move.saving.high, MONEY, csv="saving_high"),
         CURRENCY_COLUMN,

@@ -1,8 +1,9 @@
-"""Words of the pages of fleet moves."""
+"""Words of the looks at the fleet."""
 
 from collections.abc import Sequence
 
 from apps.placement.queries.fleet_moves import MoveDetectionRunFact, OpenFleetMove
+from apps.review.queries.recommendation_evidence import RecommendedMove
 from apps.show.amounts import counted
 from apps.show.money import full_amount, rounded_amount
 from apps.show.words import StateWords
@@ -38,12 +39,12 @@ def payback_words(months: float | None) -> str | None:
     return "at once" if months < 0.05 else f"{months:,.1f} months"
 
 
-def once_words(move: OpenFleetMove, currency: str) -> str:
+def once_words(move: OpenFleetMove | RecommendedMove, effort_hours: int, currency: str) -> str:
     """Return what moving costs once, as far as it is known."""
-    hours = f"{move.effort_hours} h of an engineer"
+    hours = f"{effort_hours} h of an engineer"
     known_micros = move.egress_micros + move.restart_micros
     if move.effort_micros is not None:
-        return f"{full_amount(move.one_time_micros, currency)}, with {hours}"
+        return f"{full_amount(known_micros + move.effort_micros, currency)}, with {hours}"
     return f"{full_amount(known_micros, currency)} and {hours}" if known_micros else hours
 
 

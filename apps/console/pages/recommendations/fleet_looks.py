@@ -1,8 +1,9 @@
-"""Fleet moves: what to run elsewhere this week, and one move with everything that it is from."""
+"""Weekly looks at the fleet with the moves that they proposed, and the former addresses of fleet moves."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
@@ -10,41 +11,38 @@ from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.filters import Reading, filter_of
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, FactList, files_page, shown
+from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
-from apps.console.pages.placement import move_words as words
-from apps.console.pages.placement.move_tables import (
+from apps.console.pages.recommendations import look_words as words
+from apps.console.pages.recommendations.look_tables import (
     CLOSED,
-    EVIDENCE,
     HISTORY,
     MOVES,
     NOT_MOVED,
     ClosedRow,
-    EvidenceRow,
     MoveRow,
     history_rows,
     unmoved_counts,
 )
-from apps.console.pages.pool_links import pool_href
-from apps.fleet.queries import pools
+from apps.console.pages.recommendations.words import MOVES_KIND
 from apps.placement.queries.fleet_moves import (
     MoveDetectionRunFact,
     OpenFleetMove,
     closed_fleet_moves,
+    key_of_move,
     move_detection_runs,
     moves_of_week,
     weeks_of_move,
 )
-from apps.placement.queries.moves.proposal import ProposalEvidence
-from apps.show.amounts import counted
+from apps.review.queries.recommendations import ids_of_matters
 from apps.show.money import rounded_amount
 
 MOST_WEEKS = 60
 
 
-@shown(EVERYONE, "fleet-moves")
-def fleet_moves_page(context: Context) -> ConsolePage:
-    """Show what a week's look at fleet moves proposes, and why the rest is no proposal."""
+@shown(EVERYONE, "recommendations")
+def fleet_looks_page(context: Context) -> ConsolePage:
+    """Show what a week's look at the fleet proposed, and why the rest was no proposal."""
     reviews = move_detection_runs()
     if context.csv_table is not None:
         return files_page(context, *_files_of(context, reviews), main=MOVES.name)
@@ -55,7 +53,7 @@ def fleet_moves_page(context: Context) -> ConsolePage:
     reviews = reviews[:MOST_WEEKS]
     files = {file.table: file for file in _files_of(context, reviews)}
     review, reading = _requested_detection_run(context, reviews)
-    rows, closed = _move_rows(context, review), _closed_rows(context)
+    rows = _move_rows(context, review)
     sees_all = context.seen_teams is None
     counts = list(unmoved_counts(review)) if sees_all else []
     weeks = {"": "The newest"} | {
@@ -67,7 +65,7 @@ def fleet_moves_page(context: Context) -> ConsolePage:
             [row.move for row in rows], context.currency, sees_all=sees_all
         ),
         under=words.describe_detection_run(review),
-        actions=(Link("Recommendations of all kinds", reverse("recommendations")),),
+        back=Link("Fleet moves", f"{reverse('recommendations')}?kind={MOVES_KIND}"),
         filters=(filter_of("week", "Week of", weeks, reading.texts),),
         problems=tuple(reading.problems),
         notes=()
@@ -77,7 +75,6 @@ def fleet_moves_page(context: Context) -> ConsolePage:
             FigureRow(_key_figures(rows, review, context)) if rows and sees_all else None,
             MOVES.section(rows, context, csv=files[MOVES.name], empty=_nothing_words(review)),
             NOT_MOVED.section(counts, context, csv=files[NOT_MOVED.name]) if counts else None,
-            CLOSED.section(closed, context, csv=files[CLOSED.name]) if closed else None,
         ),
     )
 
@@ -98,43 +95,43 @@ def _files_of(context: Context, reviews: Sequence[MoveDetectionRunFact]) -> Iter
         )
 
 
-@shown(EVERYONE, "fleet-moves")
-def fleet_move_page(context: Context, move_id: int) -> ConsolePage:
-    """One move as it was last proposed, with its evidence and its weeks."""
-    weeks = history_rows(weeks_of_move(move_id, context.seen_teams))
-    move = value_or_404(weeks[0] if weeks else None)
-    currency = context.currency
-    doubts = "; ".join(move.doubts) or "nothing stands against it"
-    interruptions = (
-        None
-        if move.interruptions_per_month is None
-        else f"{move.interruptions_per_month:,.1f} a month, {move.restart_hours_per_month or 0:,.1f} h lost to them"
-    )
-    facts = [
-        ("Moves from", move.source),
-        ("Moves to", move.target),
-        ("Why", move.why),
-        ("Disruption", f"{words.DISRUPTIONS[move.disruption].label}: {move.disruption_reason}"),
-        ("Interruptions", interruptions),
-        ("Moving costs once", words.once_words(move, currency)),
-        ("Confidence", f"{words.CONFIDENCE[move.confidence]}: {doubts}"),
-        ("Added up", _counted_words(move)),
-    ]
-    return ConsolePage(
-        context=context,
-        finding=f"{move.subject}: {words.saving_words(move, currency)} a month less",
-        under=(
-            f"{words.KINDS[move.kind]}, as of the week of {move.week:%-d %B %Y}",
-            f"proposed in {counted(move.weeks_proposed, 'week')} since {move.opened_week:%-d %B %Y}",
-        ),
-        back=Link("All moves", reverse("fleet-moves")),
-        sections=(
-            FigureRow(_move_figures(move, currency)),
-            FactList([(name, text) for name, text in facts if text is not None]),
-            EVIDENCE.section(_evidence_rows(move, context), context),
-            HISTORY.section(weeks, context, csv_name=f"fleet-move-{move_id}"),
-        ),
-    )
+@shown(EVERYONE, "recommendations")
+def former_moves_page(context: Context) -> ConsolePage | HttpResponse:
+    """Lead on to the recommendations that are fleet moves; of a week that is named, to that week's look.
+
+    The tables of a look stay at the former address too.
+    """
+    if context.csv_table is not None:
+        return files_page(context, *_files_of(context, move_detection_runs()), main=MOVES.name)
+    params = context.query.copy()
+    if params.get("week"):
+        return HttpResponseRedirect(f"{reverse('fleet-looks')}?{params.urlencode()}")
+    params.pop("week", None)
+    params["kind"] = MOVES_KIND
+    return HttpResponseRedirect(f"{reverse('recommendations')}?{params.urlencode()}")
+
+
+@shown(EVERYONE, "recommendations")
+def former_move_page(context: Context, move_id: int) -> ConsolePage | HttpResponse:
+    """Lead on to the recommendation of a move; to the look that proposes it where recommendations are not looked for yet.
+
+    The weeks of a move stay at the former address too.
+    """
+    move = _last_week_or_404(context, move_id)
+    if context.csv_table is not None:
+        weeks = history_rows(weeks_of_move(move.key, context.seen_teams))
+        return files_page(context, HISTORY.file(f"fleet-move-{move_id}", context, lambda: weeks))
+    recommendation_id = ids_of_matters({move.key}).get(move.key)
+    if recommendation_id is not None:
+        return HttpResponseRedirect(reverse("recommendation", args=[recommendation_id]))
+    return HttpResponseRedirect(f"{reverse('fleet-looks')}?week={move.week.isoformat()}")
+
+
+def _last_week_or_404(context: Context, move_id: int) -> OpenFleetMove:
+    """Return a move as it was last proposed; another team's is as if it were not there."""
+    key = value_or_404(key_of_move(move_id))
+    weeks = weeks_of_move(key, context.seen_teams)
+    return value_or_404(weeks[-1] if weeks else None)
 
 
 def _requested_detection_run(
@@ -158,7 +155,8 @@ def _requested_detection_run(
 def _move_rows(context: Context, review: MoveDetectionRunFact) -> list[MoveRow]:
     names = {team.id: team.name for team in teams()}
     moves = moves_of_week(review.week, context.seen_teams)
-    return [MoveRow(move, names.get(move.team_id or 0)) for move in moves]
+    ids = ids_of_matters({move.key for move in moves})
+    return [MoveRow(move, names.get(move.team_id or 0), ids.get(move.key)) for move in moves]
 
 
 def _closed_rows(context: Context) -> list[ClosedRow]:
@@ -188,57 +186,10 @@ def _key_figures(
         Figure(
             "Paid by the hour",
             rounded_amount(review.addressable_micros, currency),
-            "a month: no more can be saved",
+            "a month: the most that moves can save",
         ),
-        Figure("Moves", str(len(rows)), f"{len(counted_moves)} of them added up"),
+        Figure("Moves", str(len(rows)), f"{len(counted_moves)} in the total"),
     )
-
-
-def _move_figures(move: OpenFleetMove, currency: str) -> tuple[Figure, ...]:
-    payback = words.payback_words(move.payback_months)
-    return (
-        Figure(
-            "Saves a month",
-            rounded_amount(move.saving.likely, currency),
-            "half of the cases are above",
-        ),
-        Figure("Range, p10 to p90", words.saving_words(move, currency), "a month"),
-        Figure(
-            "Spent there",
-            rounded_amount(move.spend_micros, currency),
-            "a month, paid by the hour",
-        ),
-        Figure(
-            "Pays back in",
-            payback or "–",
-            "nobody said what an engineer's hour costs"
-            if move.effort_micros is None
-            else "engineers included",
-        ),
-    )
-
-
-def _counted_words(move: OpenFleetMove) -> str:
-    if move.is_counted:
-        return "Yes: no other move that is added up is for the same dollars"
-    return "No: another move for the same dollars is worth more"
-
-
-def _evidence_rows(move: OpenFleetMove, context: Context) -> list[EvidenceRow]:
-    names = {str(pool.id): pool.name for pool in pools().values()}
-    return [
-        EvidenceRow(evidence, _evidence_href(evidence, names, context))
-        for evidence in move.evidence
-    ]
-
-
-def _evidence_href(evidence: ProposalEvidence, pool_names: dict[str, str], context: Context) -> str:
-    """Where it stands, for who may open that."""
-    if evidence.kind == "pool" and evidence.ref in pool_names:
-        return pool_href(pool_names[evidence.ref])
-    if evidence.kind == "interruptions" and context.seen_teams is None:
-        return reverse("spot-evidence")
-    return evidence.link
 
 
 def _nothing_words(review: MoveDetectionRunFact) -> str:
@@ -262,6 +213,7 @@ def _no_detection_run_state() -> EmptyState:
 
 
 urlpatterns = [
-    path("placement/moves", fleet_moves_page, name="fleet-moves"),
-    path("placement/moves/<int:move_id>", fleet_move_page, name="fleet-move"),
+    path("recommendations/fleet-looks", fleet_looks_page, name="fleet-looks"),
+    path("placement/moves", former_moves_page, name="fleet-moves"),
+    path("placement/moves/<int:move_id>", former_move_page, name="fleet-move"),
 ]

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from apps.show.cell_formats import (
     BY_TYPE,
     COUNT,
+    CURRENCY,
     GPU_HOURS,
     ISO_DAY,
     MOMENT,
@@ -137,3 +138,7 @@ def format_of(declared: EntryField) -> Format:
     if declared.figure is not None:
         return FORMAT_OF_FIGURE[declared.figure]
     return FORMAT_OF_TYPE.get(declared.type, TEXT)
+
+
+CURRENCY_COLUMN: Column[Any] = Column("currency", "", lambda _: "", CURRENCY, sorts=False)
+"""What the amounts of a file are in."""

@@ -8,7 +8,7 @@ from django.http import HttpResponse, QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.console.kit.cells import CURRENCY, UNKNOWN, Locale, escaped, linked, warned
+from apps.console.kit.cells import UNKNOWN, Locale, escaped, linked, warned
 from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
@@ -19,6 +19,7 @@ from apps.show.amounts import counted
 from apps.show.cell_formats import MOMENT
 from apps.show.words import StateWords
 from apps.tables import table as tables
+from apps.tables.column import CURRENCY_COLUMN as CURRENCY_COLUMN
 from apps.tables.column import Column
 from apps.tables.table import csv_text_of, dressed, ordered_rows
 
@@ -230,10 +231,6 @@ def requested_page(query: QueryDict, name: str) -> int:
     """Return which part of a list the address asks for, from 1; nonsense is the first."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 6 and int(text) else 1
-
-
-CURRENCY_COLUMN: Column[Any] = Column("currency", "", lambda _: "", CURRENCY)
-"""What the amounts of a file are in."""
 
 
 def part_words(first: int, shown: int, total: int, noun: tuple[str, str]) -> str:

@@ -29,28 +29,44 @@ FORMAT_OF_FIGURE = {
     Figure.MILLISECONDS: GPU_HOURS,
     Figure.RATIO: RATIO,
 }
+FIGURE_OF_KIND = {cell_format.kind: figure for figure, cell_format in FORMAT_OF_FIGURE.items()}
 FORMAT_OF_TYPE = {int: COUNT, float: NUMBER, datetime: MOMENT, date: ISO_DAY}
 
 
 class FieldPath:
-    """The field of a row that a column shows, by its name: `headroom_gpus`, or `quota.most_gpus` of what the row holds."""
+    """The field of a row that a column shows, by its name: `headroom_gpus`, or `quota.most_gpus` of what the row holds.
 
-    __slots__ = ("_get", "path")
+    Where the row may hold none, as of `peak.hour`, the field is None too.
+    """
+
+    __slots__ = ("_get", "_names", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._names = path.split(".")
         self._get = attrgetter(path)
 
     def __call__(self, row: Any) -> Any:
         """Return the value of the field."""
-        return self._get(row)
+        try:
+            return self._get(row)
+        except AttributeError:
+            for name in self._names:
+                row = getattr(row, name)
+                if row is None:
+                    return None
+            raise
 
     def declared_in(self, shape: type[Any]) -> EntryField:
         """Return the field or the property of that name as `shape` declares it; refuses an AttributeError where there is none."""
-        *holders, last = self.path.split(".")
+        *holders, last = self._names
+        may_be_none = False
         for name in holders:
-            shape = entry_field_of(shape, name).type
-        return entry_field_of(shape, last)
+            holder = entry_field_of(shape, name)
+            may_be_none |= holder.is_optional
+            shape = holder.type
+        declared = entry_field_of(shape, last)
+        return replace(declared, is_optional=declared.is_optional or may_be_none)
 
 
 def field(path: str) -> FieldPath:
@@ -66,6 +82,7 @@ class Column(Generic[Row]):
     `text` its heading on the page (empty: not there). `value` is what all of them show, as `format`
     says, None where it is not known: the page then shows `missing`, CSV nothing, REST null. Without a `value` it is the
     field of the rows that is called as the column, unless it is `shown` on pages alone; without a `format` that of the field's type.
+    A field that is formatted as money, GPU time or a share is that over REST too.
     `definition` says over REST and in the list of figures what it is, where the heading does not.
     `order` is what rows are ordered by where that is not the value; `sql` what the query calls it, where the query
     orders; without `sorts` it orders nothing; `formerly` are names that addresses of before order by.
@@ -113,6 +130,8 @@ class Column(Generic[Row]):
         if declared is None:
             return self
         cell_format = format_of(declared) if self.format is BY_TYPE else self.format
+        if cell_format.kind in FIGURE_OF_KIND:
+            declared = replace(declared, figure=FIGURE_OF_KIND[cell_format.kind])
         return replace(self, value=value, format=cell_format, declared=declared)
 
     def value_of(self, row: Row) -> Any:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from rest_framework.test import APIRequestFactory
 
 from apps.accounts.queries.paging import PageRequest
 from apps.console.kit.table import CURRENCY_COLUMN
-from apps.show.cell_formats import COUNT, MONEY
+from apps.show.cell_formats import COUNT, GPU_HOURS, MONEY
 from apps.show.entries import Micros, Milliseconds, Ratio
 from apps.tables.column import Column, field
 from apps.tables.table import RowLocale, Table
@@ -43,6 +43,8 @@ class Lease:
     gpu_milliseconds: Milliseconds
     used: Ratio
     is_hard: bool
+    renewal: Contract | None = None
+    queued: int = 1_800_000
 
     @property
     def days(self) -> int | None:
@@ -66,6 +68,8 @@ LEASES = Table[Lease](
         Column("change", "Change", csv="", shown=lambda row, _: "Change", sorts=False),
         CURRENCY_COLUMN,
         Column("id", ""),
+        Column("renews_with", "", field("renewal.provider")),
+        Column("queued_gpu_hours", "", field("queued"), GPU_HOURS),
     ),
     row=Lease,
     unique=lambda row: (row.id,),
@@ -101,9 +105,17 @@ def test_a_row_is_answered_by_the_types_of_its_fields() -> None:
         "used": 0.333333,
         "days": 9,
         "is_hard": True,
+        "renews_with": None,
+        "queued_gpu_hours": 0.5,
     }
     unknown = serialize_as(LeaseOut, lease(1, None), "EUR")
     assert (unknown["cost"], unknown["ends_on"], unknown["days"]) == (None, None, None)
+
+
+def test_a_field_of_what_a_row_does_not_hold_is_not_known() -> None:
+    renewed = replace(lease(1), renewal=Contract("gcp", None))
+    assert serialize_as(LeaseOut, renewed, "EUR")["renews_with"] == "gcp"
+    assert serialize_as(LeaseOut, lease(1), "EUR")["renews_with"] is None
 
 
 def test_only_what_may_be_unknown_may_be_null_and_the_definition_describes_it() -> None:
@@ -112,6 +124,7 @@ def test_only_what_may_be_unknown_may_be_null_and_the_definition_describes_it() 
         "ends_on",
         "cost",
         "days",
+        "renews_with",
     }
     assert fields["ends_on"].help_text == "empty: open-ended"
     assert fields["cost"].help_text == "Cost"
@@ -131,6 +144,8 @@ def test_the_file_has_the_same_columns_and_the_currency_once() -> None:
         "is_hard": "True",
         "currency": "EUR",
         "id": "1",
+        "renews_with": "",
+        "queued_gpu_hours": "0.500000",
     }
 
 

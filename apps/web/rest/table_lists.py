@@ -127,19 +127,20 @@ def answer_table(
 ) -> HttpResponseBase:
     """Return the page of rows that is asked for, in the order that is asked for, as JSON or as the table's CSV.
 
+    Without a `currency` amounts are in the organisation's.
+
     Refuses a ValidationError of a `sort` that is no column.
     """
-    table = row.table
+    table, about = row.table, organisation()
     page = page_of_table(table, rows, sort_of(request, table), parse_page_request(request))
+    currency = currency or about.currency
     if is_csv(request):
-        about = organisation()
-        locale = RowLocale(currency or about.currency, ZoneInfo(about.zone))
         return HttpResponse(
-            table.csv_text(page.rows, locale),
+            table.csv_text(page.rows, RowLocale(currency, ZoneInfo(about.zone))),
             content_type="text/csv; charset=utf-8",
             headers=link_header(links_of(request, page)),
         )
-    return paged(request, page, lambda value: serialize_as(row, value, currency or None))
+    return paged(request, page, lambda value: serialize_as(row, value, currency))
 
 
 def sort_of(request: Request, table: Table[Any]) -> str:

@@ -1,6 +1,6 @@
 """How a value of one kind looks in a cell, and how it is written in CSV: exact, unknown ones empty."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from enum import Enum, auto
@@ -110,6 +110,11 @@ def _number_format(
 
 def _day_written(day: date, _: CellLocale) -> str:
     return day.isoformat()
+
+
+def worded(words: Mapping[Any, str]) -> Format:
+    """Return the format of keys that pages and files say in words; over REST they stay keys."""
+    return Format(lambda key, _: words[key], lambda key, _: text_cell(words[key]))
 
 
 TEXT = Format(_as_text, _csv_text)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -20,18 +21,15 @@ from apps.planning.queries.headroom import (
     headroom_of,
     headroom_policies,
 )
-from apps.planning.queries.targets import (
-    ActivityTargetFact,
-    TargetFigures,
-    activity_targets,
-    target_figures,
-)
+from apps.planning.queries.targets import activity_targets, target_figures
+from apps.planning.tables.activity_targets import ACTIVITY_TARGETS
 from apps.web.rest.gates import GateOut
-from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
+from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import PricesView
 
 
@@ -55,15 +53,11 @@ class HeadroomPolicyOut(Answer[HeadroomPolicyFact]):
     gates = GateOut(many=True, help_text="what it was held against")
 
 
-class ActivityTargetOut(Answer[ActivityTargetFact]):
+class ActivityTargetOut(RowAnswer):
     """A target of activity against the last four whole weeks; null: nothing of it was observed."""
 
-    without = ("target", "created_at")
-    target_ratio = RatioOut()
-    actual_ratio = RatioOut(allow_null=True)
-    held_gpu_hours = HoursOut()
-    gap_gpu_hours = HoursOut(allow_null=True)
-    gap_cost = MoneyOut(allow_null=True)
+    table = ACTIVITY_TARGETS
+    without = ("of",)
 
 
 class HeadroomPolicies(PricesView):
@@ -92,23 +86,13 @@ class ActivityTargets(PricesView):
 
     row = ActivityTargetOut
 
-    @extend_schema(
-        operation_id="list_activity_targets",
-        parameters=[*PAGES],
-        responses=list_of(ActivityTargetOut),
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_activity_targets", ActivityTargetOut)
+    def get(self, request: Request) -> HttpResponseBase:
         """Targets with what came in the last four whole weeks and what is lacking, by scope, id and measure."""
-        Parameters.of(request)
+        Parameters.of(request, SORT)
         with reading_once():
             figures = target_figures(activity_targets(), timezone.now())
-            return paged(
-                request, slice_of(figures, parse_page_request(request), _by_target), _serialize_gap
-            )
-
-
-def _by_target(figures: TargetFigures) -> tuple[str, int, str]:
-    return figures.target.scope, figures.target.key, figures.target.measure
+            return answer_table(request, ActivityTargetOut, figures)
 
 
 def _serialize_policy(figures: HeadroomFigures) -> dict[str, Any]:
@@ -130,19 +114,4 @@ def _serialize_policy(figures: HeadroomFigures) -> dict[str, Any]:
             "gates": serialize_gates(figures.gates),
         },
         currency,
-    )
-
-
-def _serialize_gap(figures: TargetFigures) -> dict[str, Any]:
-    return serialize_as(
-        ActivityTargetOut,
-        fields_of(figures.target)
-        | {
-            "target_ratio": figures.target.target,
-            "actual_ratio": figures.actual,
-            "held_gpu_hours": figures.held_milliseconds,
-            "gap_gpu_hours": figures.gap_milliseconds,
-            "gap_cost": figures.gap_micros,
-        },
-        accounts.organisation().currency,
     )

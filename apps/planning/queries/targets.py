@@ -20,10 +20,11 @@ from apps.ledger.queries.cube.states import States, state_sums
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.windows import DAY, Window
 from apps.planning.models import ActivityTarget, TargetMeasure, TargetScope
-from apps.show.entries import Entry
+from apps.show.entries import Entry, Micros, Milliseconds, Ratio
 
 WEEKS = 4
 ACTIVE, SM_ACTIVE = str(TargetMeasure.ACTIVE), str(TargetMeasure.SM_ACTIVE)
+MEASURE_WORDS = {ACTIVE: "active", SM_ACTIVE: "SM active"}
 CLUSTER, POOL, TEAM = str(TargetScope.CLUSTER), str(TargetScope.POOL), str(TargetScope.TEAM)
 
 
@@ -37,6 +38,11 @@ class EnteredActivityTarget:
         str, Entry("Share", choices={ACTIVE: "Active", SM_ACTIVE: "SM active"}, initial=ACTIVE)
     ]
     target: Annotated[Decimal, Entry("Target, in per cent", example="70")]
+
+    @property
+    def target_ratio(self) -> Ratio:
+        """The share that is to be active."""
+        return float(self.target)
 
     @property
     def of(self) -> str:
@@ -59,28 +65,28 @@ class ActivityTargetFact(EnteredActivityTarget):
 
 @dataclass(frozen=True, slots=True)
 class TargetFigures:
-    """The figures of a target: `actual` of the held time that was observed; None where nothing was.
+    """The figures of a target: `actual_ratio` of the held time that was observed; None where nothing was.
 
     `held_milliseconds` is what jobs held, `held_micros` what that cost, None without a price.
     """
 
     target: ActivityTargetFact
-    actual: float | None
-    held_milliseconds: int
-    held_micros: int | None
+    actual_ratio: Ratio | None
+    held_milliseconds: Milliseconds
+    held_micros: Micros | None
 
     @property
     def gap(self) -> float | None:
         """How much of the held time is lacking to the target; below zero it is more than met."""
-        return None if self.actual is None else float(self.target.target) - self.actual
+        return None if self.actual_ratio is None else self.target.target_ratio - self.actual_ratio
 
     @property
-    def gap_milliseconds(self) -> int | None:
+    def gap_milliseconds(self) -> Milliseconds | None:
         """Return the gap to the target in GPU-milliseconds, 0 where the target is met."""
         return None if self.gap is None else round(max(0.0, self.gap) * self.held_milliseconds)
 
     @property
-    def gap_micros(self) -> int | None:
+    def gap_micros(self) -> Micros | None:
         """Return the cost of the time that lacks to the target, at the mean cost of what was held."""
         if self.gap is None or self.held_micros is None:
             return None

@@ -25,6 +25,7 @@ from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.ledger import scene
 from tests.rest import with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -74,7 +75,7 @@ def test_the_gap_is_the_share_that_lacks_of_what_was_held(
     world: dict[str, int], scope: str
 ) -> None:
     found = figures(world, scope, "active", "0.8")
-    assert found.actual == pytest.approx(0.5)
+    assert found.actual_ratio == pytest.approx(0.5)
     assert found.held_milliseconds == 4 * HOUR_MS
     assert found.held_micros == HELD_MICROS
     assert found.gap_milliseconds == round(0.3 * 4 * HOUR_MS)
@@ -85,7 +86,7 @@ def test_sm_active_is_its_own_share_and_a_target_that_is_met_lacks_nothing(
     world: dict[str, int],
 ) -> None:
     found = figures(world, "team", "sm_active", "0.35")
-    assert found.actual == pytest.approx(0.4)
+    assert found.actual_ratio == pytest.approx(0.4)
     assert (found.gap_milliseconds, found.gap_micros) == (0, 0)
 
 
@@ -98,7 +99,7 @@ def test_weeks_are_whole_and_begin_as_the_organisations(world: dict[str, int]) -
 def test_what_nobody_observed_is_not_known(world: dict[str, int]) -> None:
     blue = {"team": make.make_team("Blue")}
     found = figures(blue, "team", "active", "0.8")
-    assert (found.actual, found.gap_milliseconds, found.gap_micros) == (None, None, None)
+    assert (found.actual_ratio, found.gap_milliseconds, found.gap_micros) == (None, None, None)
     assert found.held_milliseconds == 0
 
 
@@ -134,7 +135,7 @@ def test_a_target_is_set_after_a_look_set_again_and_removed(world: dict[str, int
     done = confirmed(finance, "/headroom/targets/new", entered | {"target": "90"}, follow=True)
     assert "The target of team Red is set." in text_of(done.content.decode())
     (row,) = csv.DictReader(io.StringIO(finance.get("/headroom/targets.csv").content.decode()))
-    assert (row["of"], row["target"], row["actual"]) == ("Red", "0.900000", "0.500000")
+    assert (row["of"], row["target_ratio"], row["actual_ratio"]) == ("Red", "0.900000", "0.500000")
     assert (row["gap_gpu_hours"], row["gap_cost"]) == ("1.600000", "19.664000")
     (target,) = activity_targets()
     confirmed(finance, f"/headroom/targets/{target.id}/remove", {"look": "yes"})
@@ -168,3 +169,19 @@ def test_programs_read_what_is_lacking_where_they_read_prices(world) -> None:
     assert row["gap_cost"]["amount"] == f"{Decimal(found.gap_micros or 0) / 1_000_000:.6f}"
     own = with_token("read", name="one", team_id=world["team"])
     assert own.get("activity-targets").status_code == 403
+
+
+def test_the_list_is_the_table_of_the_page(world: dict[str, int]) -> None:
+    for scope, ratio in (("team", "0.9"), ("pool", "0.25"), ("cluster", "0.5")):
+        target = actions.EnteredActivityTarget(scope, world[scope], "active", Decimal(ratio))
+        actions.set_activity_target(target=target, at=AT)
+    machine = with_token("read", name="all")
+    assert_listed_as_on_page(
+        machine,
+        "activity-targets",
+        page=signed_in("finance"),
+        file="/headroom/targets.csv?targets=-target_ratio",
+        sort="-target_ratio",
+    )
+    rows = machine.get("activity-targets", sort="-target_ratio").json()["results"]
+    assert [row["scope"] for row in rows] == ["team", "cluster", "pool"]

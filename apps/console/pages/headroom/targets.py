@@ -8,22 +8,21 @@ from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.facts import fields_of
-from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, RATIO, linked
+from apps.console.kit.cells import linked
 from apps.console.kit.change import ChangePreview
 from apps.console.kit.entered import EnteredPages, FormOf
 from apps.console.kit.entries import PickField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.targets import (
-    ACTIVE,
     CLUSTER,
+    MEASURE_WORDS,
     POOL,
-    SM_ACTIVE,
     TEAM,
     ActivityTargetFact,
     EnteredActivityTarget,
@@ -31,37 +30,18 @@ from apps.planning.queries.targets import (
     activity_targets,
     target_figures,
 )
+from apps.planning.tables.activity_targets import ACTIVITY_TARGETS
 from apps.show.amounts import counted, gpu_hours, per_cent
 from apps.show.words import joined
 from apps.tables.column import Column
 
-MEASURES = {ACTIVE: "active", SM_ACTIVE: "SM active"}
 HUNDRED = Decimal(100)
 
-TARGETS = Table[TargetFigures](
-    "targets",
-    "Targets of activity",
-    (
-        Column("of", "Of", lambda row: row.target.of, PROSE, note=lambda row: row.target.scope),
-        Column("scope", "", lambda row: row.target.scope),
-        Column("measure", "Share", lambda row: MEASURES[row.target.measure]),
-        Column("target", "Target", lambda row: row.target.target, RATIO),
-        Column("actual", "Actual", lambda row: row.actual, RATIO,
-               warns=lambda row: (row.gap or 0) > 0 and "Below its target"),
-        Column("held", "Held", lambda row: row.held_milliseconds, GPU_HOURS, csv="held_gpu_hours"),
-        Column("gap", "Gap, GPU-hours", lambda row: row.gap_milliseconds, GPU_HOURS,
-               csv="gap_gpu_hours"),
-        Column("cost", "Gap, cost", lambda row: row.gap_micros, MONEY, csv="gap_cost"),
-        Column("change", "Change", lambda row: "", csv="", sorts=False,
-               shown=lambda row, _: linked(
-                   "Remove", reverse("remove-activity-target", args=[row.target.id]))),
-        CURRENCY_COLUMN,
-    ),
-    noun=("target", "targets"),
-    about="{said}; of the GPU time that jobs held and somebody observed, in the last four whole weeks",
-    empty="A target says which share of the GPU time that a cluster, a pool or a team holds is to be active, or SM "
-    "active; the gap is what is lacking to it, in GPU-hours and money.",
-    sort="targets",
+TARGETS = Table.of(
+    ACTIVITY_TARGETS,
+    Column("change", "Change", csv="", sorts=False,
+           shown=lambda row, _: linked(
+               "Remove", reverse("remove-activity-target", args=[row.target.id]))),
 )  # fmt: skip
 
 
@@ -85,7 +65,7 @@ def _targets_finding(targets: Sequence[TargetFigures]) -> str:
     if not missed:
         return f"{counted(len(targets), 'target')}, none of them missed"
     named = joined(
-        [f"{row.target.of} ({MEASURES[row.target.measure]})" for row in missed[:MOST_NAMED]]
+        [f"{row.target.of} ({MEASURE_WORDS[row.target.measure]})" for row in missed[:MOST_NAMED]]
     )
     return f"{len(missed)} of {counted(len(targets), 'target')} missed: {named}"
 
@@ -121,11 +101,11 @@ def _preview(
 ) -> ChangePreview:
     fact = ActivityTargetFact(**fields_of(target), id=0, created_at=context.at)
     (figures,) = target_figures([fact], context.at)
-    stated = f"{per_cent(fact.target)} of what {fact.scope} {fact.of} holds is to be {MEASURES[fact.measure]}."
-    if figures.actual is None:
+    stated = f"{per_cent(fact.target)} of what {fact.scope} {fact.of} holds is to be {MEASURE_WORDS[fact.measure]}."
+    if figures.actual_ratio is None:
         return ChangePreview((stated, "In the last four whole weeks nothing of it was observed."))
     actual_text = (
-        f"In the last four whole weeks it was {per_cent(figures.actual)} of "
+        f"In the last four whole weeks it was {per_cent(figures.actual_ratio)} of "
         f"{gpu_hours(figures.held_milliseconds)} GPU-hours."
     )
     return ChangePreview((stated, actual_text), same=(stated,))
@@ -150,7 +130,7 @@ CHANGES = EnteredPages[EnteredActivityTarget, ActivityTargetFact](
     remove=lambda target_id, _: actions.remove_activity_target(target_id=target_id),
     effects=_preview,
     effects_of_removal=lambda fact, _: (
-        f"{per_cent(fact.target)} {MEASURES[fact.measure]} is asked of it no more.",
+        f"{per_cent(fact.target)} {MEASURE_WORDS[fact.measure]} is asked of it no more.",
     ),
     read=_read,
     picks=lambda _: {"of": _scopes()},

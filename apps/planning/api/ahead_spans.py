@@ -1,11 +1,7 @@
 """The forecast that the hours ahead are from, as budgets and headroom tell it over REST."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from rest_framework import serializers
 
-from apps.accounts.queries.facts import fields_of
 from apps.planning.queries.ahead import ORIGINS, AheadSpan
 from apps.web.rest.shapes import Answer
 
@@ -17,10 +13,5 @@ class AheadSpanOut(Answer[AheadSpan]):
     """
 
     without = ("kept_gates",)
-    series = serializers.CharField()
+    series = serializers.CharField(source="name")
     origin = serializers.ChoiceField(choices=ORIGINS)
-
-
-def serialize_spans(spans: Sequence[AheadSpan]) -> list[dict[str, Any]]:
-    """Each as AheadSpanOut."""
-    return [fields_of(span) | {"series": span.name} for span in spans]

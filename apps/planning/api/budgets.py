@@ -13,10 +13,9 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
-from apps.economics.gates import serialize_gates
 from apps.ledger.queries.windows import DAY
 from apps.planning import actions
-from apps.planning.api.ahead_spans import AheadSpanOut, serialize_spans
+from apps.planning.api.ahead_spans import AheadSpanOut
 from apps.planning.queries.budget_figures import (
     FORECAST,
     RUN_RATE,
@@ -150,9 +149,13 @@ class BudgetHeadroomOut(serializers.Serializer[Any]):
         source="rest.source", help_text="which series, or which days"
     )
     rest_spans = AheadSpanOut(
-        many=True, help_text="which hours are from what; none without a forecast"
+        many=True,
+        source="rest.spans",
+        help_text="which hours are from what; none without a forecast",
     )
-    rest_gates = GateOut(many=True, help_text="what the rest expected was held against")
+    rest_gates = GateOut(
+        many=True, source="rest.gates", help_text="what the rest expected was held against"
+    )
     committed = WholeUnitsOut(
         of="committed",
         help_text="by commitments and by requests; null where a part of it is not known",
@@ -276,8 +279,6 @@ def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
         as_of=None,
         last_day=figures.end_day - DAY,
         provisional=provisional,
-        rest_spans=serialize_spans(figures.rest.spans),
-        rest_gates=serialize_gates(figures.rest.gates),
     )
 
 

@@ -15,6 +15,7 @@ from apps.economics.gates import Gate
 from apps.economics.headroom import critical_level, demand_quantile, erlang_c, least_servers
 from apps.economics.hours import HOUR, hour_from
 from apps.economics.hours_ahead import place_counts
+from apps.economics.money import Money
 from apps.fleet import queries as fleet
 from apps.ledger.queries.windows import DAY
 from apps.planning.models import HeadroomPolicy
@@ -27,7 +28,7 @@ from apps.planning.queries.ahead import (
 from apps.planning.queries.capacity_places import gpus_by_pool, pool_series
 from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey, name_of_key
-from apps.show.entries import Entry
+from apps.show.entries import Entry, Micros, Ratio
 
 ROUNDING = 1e-6
 """What halving may leave above a whole number."""
@@ -84,9 +85,24 @@ class HeadroomPolicyFact(EnteredHeadroomPolicy):
         return name_of_key(self.series)
 
     @property
-    def level(self) -> float:
+    def level(self) -> Ratio:
         """The share of hours in which capacity is to suffice: the critical fractile of its costs."""
         return critical_level(float(self.short_cost), float(self.idle_cost))
+
+    @property
+    def short_micros(self) -> Micros:
+        """The cost of an hour in which a GPU is lacking."""
+        return Money(self.short_cost, organisation().currency).micros()
+
+    @property
+    def idle_micros(self) -> Micros:
+        """The cost of an hour in which a GPU idles."""
+        return Money(self.idle_cost, organisation().currency).micros()
+
+    @property
+    def most_waiting_ratio(self) -> Ratio | None:
+        """The share of jobs that may wait; None where nothing is promised."""
+        return None if self.most_waiting is None else float(self.most_waiting)
 
     @property
     def its_pools(self) -> frozenset[int]:
@@ -112,7 +128,7 @@ class HeadroomFigures:
     there: int
     for_cost: int | None = None
     for_waiting: int | None = None
-    waiting: float | None = None
+    waiting: Ratio | None = None
     busiest: float | None = None
     spans: tuple[AheadSpan, ...] = ()
     gates: tuple[Gate, ...] = ()

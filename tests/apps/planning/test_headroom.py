@@ -25,6 +25,7 @@ from apps.workloads.actions.workloads import add_workload
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.rest import with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -178,6 +179,22 @@ def test_programs_read_what_is_needed_where_they_read_prices(pool: int) -> None:
     assert (row["needed_for_waiting_gpus"], row["waiting_ratio"]) == (None, None)
     own = with_token("read", name="one", team_id=make.make_team("Blue"))
     assert own.get("headroom-policies").status_code == 403
+
+
+def test_the_list_is_the_table_of_the_page(pool: int) -> None:
+    for name, lead_days in (("Serving", 14), ("Batch", 7), ("Eval", 30)):
+        policy = new_policy(pool, name=name, lead_days=lead_days)
+        actions.add_headroom_policy(policy=policy, at=AT)
+    machine = with_token("read", name="all")
+    assert_listed_as_on_page(
+        machine,
+        "headroom-policies",
+        page=signed_in("finance"),
+        file="/headroom.csv?sort=-lead_days",
+        sort="-lead_days",
+    )
+    rows = machine.get("headroom-policies", sort="-lead_days").json()["results"]
+    assert [row["lead_days"] for row in rows] == [30, 14, 7]
 
 
 def test_of_rare_demand_the_level_covers_what_came_and_no_more_than_was_ever_seen_thrice(

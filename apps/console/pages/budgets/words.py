@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta, tzinfo
 from decimal import Decimal
 
-from apps.console.pages.forecasts.words import describe_spans
+from apps.planning.queries.ahead_words import describe_spans
 from apps.planning.queries.budget_figures import (
     FORECAST,
     RUN_RATE,

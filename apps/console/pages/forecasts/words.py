@@ -4,13 +4,10 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
 from apps.economics.gates import GateName, failed_gates
-from apps.economics.hours import HOUR, HOUR_MS
-from apps.planning.queries.ahead import LAST_WEEK, AheadSpan
+from apps.economics.hours import HOUR_MS
 from apps.planning.queries.events import ADDED, EVENT_KINDS, UNKNOWN
 from apps.planning.queries.forecasts import (
     BASELINE,
-    BY_DAY,
-    BY_HOUR,
     FALLBACKS,
     LEVEL_SCENARIOS,
     ForecastEvent,
@@ -29,7 +26,7 @@ from apps.planning.queries.series import (
 )
 from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.money import MICROS, rounded_amount
-from apps.show.time import day, instant, minute_duration, month, short_day
+from apps.show.time import day, instant, minute_duration, month
 from apps.show.words import joined
 
 WAYS = {
@@ -49,7 +46,6 @@ QUEUES = {
     "in_part": "what jobs held, and what some of them waited for: of others nobody said when they were submitted",
     "unknown": "what jobs held alone; what waited is not known",
 }
-SPANS = {BY_HOUR: "by the hour", BY_DAY: "by the day", LAST_WEEK: "the last week again"}
 SIGNIFICANT = 100
 LEAST_SHOWN = 0.0005
 LARGEST_ERROR = 10
@@ -265,18 +261,6 @@ def not_by_day(missing: Sequence[ForecastFact]) -> str:
         f". Not forecast by the day: {joined([title_of(forecast_fact) for forecast_fact in missing])}: of no day of it are three hours in "
         "four known, for hours that are provisional, not observed or without a price are not"
     )
-
-
-def describe_spans(spans: Sequence[AheadSpan], zone: tzinfo) -> str:
-    """Return what hours ahead are from: `by the hour to 24 Mar 2026, by the day to 31 May 2026 (1 of 2 series)`."""
-    series, parts = {span.series for span in spans}, []
-    for origin, words in SPANS.items():
-        of = [span for span in spans if span.origin == origin]
-        if of:
-            last = (max(ahead_span.ends_at for ahead_span in of) - HOUR).astimezone(zone).date()
-            share = f" ({len(of)} of {len(series)} series)" if len(of) < len(series) else ""
-            parts.append(f"{words} to {short_day(last)} {last.year}{share}")
-    return ", ".join(parts)
 
 
 def _part_words(series: str) -> str:

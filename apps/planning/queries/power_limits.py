@@ -23,7 +23,7 @@ from apps.show.entries import Entry
 LATELY = timedelta(days=28)
 NEWEST = 3 * HOUR
 """A room whose newest reading is older than this draws nobody knows what now."""
-WATTS = 1_000
+KILO = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,29 @@ class PowerLimitFact(EnteredPowerLimit):
         """Return the limits of the room in watts."""
         cooling = self.cooling_kilowatts
         return RoomLimit(
-            Fraction(self.power_kilowatts) * WATTS,
-            None if cooling is None else Fraction(cooling) * WATTS,
+            Fraction(self.power_kilowatts) * KILO,
+            None if cooling is None else Fraction(cooling) * KILO,
             Fraction(self.pue),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnHour:
-    """The draw of the machines of a room in the hour that starts at `hour`."""
+    """The draw of the machines of a room in the hour that starts at `hour`; at its meter it counts `pue` times."""
 
     hour: datetime
     draw: RoomDraw
+    pue: Fraction
+
+    @property
+    def watts(self) -> Fraction:
+        """At the room's meter."""
+        return self.draw.watts * self.pue
+
+    @property
+    def kilowatts(self) -> float:
+        """At the room's meter."""
+        return float(self.watts) / KILO
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +117,15 @@ class PowerUse:
         """Watts of heat beside the peak; None also where nobody said what is carried off."""
         return None if self.peak is None else self.limit.watts.cooling_left(self.peak.draw.watts)
 
-    def at_the_meter(self, drawn: DrawnHour | None) -> Fraction | None:
-        """The watts of the machines times PUE."""
-        return None if drawn is None else drawn.draw.watts * Fraction(self.limit.pue)
+    @property
+    def power_left_kilowatts(self) -> float | None:
+        """At the meter beside the peak."""
+        return None if self.power_left is None else float(self.power_left) / KILO
+
+    @property
+    def cooling_left_kilowatts(self) -> float | None:
+        """Of heat beside the peak."""
+        return None if self.cooling_left is None else float(self.cooling_left) / KILO
 
 
 def power_limits() -> list[PowerLimitFact]:
@@ -211,12 +228,13 @@ class _HourFacts:
                     for node in nodes
                 )
             ),
+            Fraction(limit.pue),
         )
 
 
 def _metering_of(node: fleet.NodeFact, drew: NodeDrew, plate: int | None) -> NodeMetering:
     pool = fleet.pools()[node.pool_id]
-    lived_share = Fraction(round((node.lived_to - node.lived_from) / HOUR * WATTS), WATTS)
+    lived_share = Fraction(round((node.lived_to - node.lived_from) / HOUR * KILO), KILO)
     if pool.counts_cores:
         return NodeMetering(node.name, "", 0, lived_share, (), plate)
     design = _design_watts(pool.gpu_model)

@@ -23,6 +23,7 @@ from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.ledger import scene
 from tests.planted import undone
 from tests.rest import with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -90,7 +91,7 @@ def test_a_whole_room_is_its_meters_and_its_hosts_by_plate_times_pue(pools) -> N
     assert (found.now.hour, found.peak.hour) == (TEN + HOUR, TEN)
     assert (found.now.draw.watts, found.peak.draw.watts) == (7_000, 8_600)
     assert found.is_whole
-    assert found.at_the_meter(found.peak) == 10_750
+    assert found.peak.watts == 10_750
     assert (found.power_left, found.cooling_left) == (9_250, 3_400)
     (more,) = found.more
     # One takes 500 W and an eighth of the host, 575 W; of 700 W by its data sheet. Power left is 7,400 W
@@ -193,6 +194,18 @@ def test_programs_read_what_is_left_of_a_room_where_they_read_prices(pools) -> N
     assert [each["as_rated"] for each in row["more_gpus"]] == [5]
     own = with_token("read", name="one", team_id=make.make_team("Red"))
     assert own.get("power-limits").status_code == 403
+
+
+def test_the_list_is_the_table_of_the_page(pools: dict[str, int]) -> None:
+    use_of([pools["owned"]])
+    machine = with_token("read", name="all")
+    assert_listed_as_on_page(
+        machine,
+        "power-limits",
+        page=signed_in("finance"),
+        file="/headroom/rooms.csv?rooms=-power_left_kilowatts",
+        sort="-power_left_kilowatts",
+    )
 
 
 def test_more_rooms_take_no_more_statements(pools: dict[str, int]) -> None:

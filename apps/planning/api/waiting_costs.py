@@ -1,33 +1,21 @@
 """GET /api/v1/waiting-costs: what waiting for capacity and outages cost those who waited."""
 
-from typing import Any
-
+from django.http.response import HttpResponseBase
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer, teams_below
 from apps.accounts.queries.reading import reading_once
-from apps.economics.hours import MILLISECOND
-from apps.fleet import queries as fleet
 from apps.ledger.rest.parameters import parse_window
-from apps.planning.queries.waiting_costs import (
-    GROUPS,
-    TEAM,
-    WaitingCost,
-    waiting_costs,
-    waiting_facts,
-)
-from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
-from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
-from apps.web.rest.schema import PAGES
+from apps.planning.queries.waiting_costs import GROUPS, TEAM, waiting_facts, waiting_rows
+from apps.planning.tables.waiting_costs import WAITING_COSTS
+from apps.web.rest.money import HoursOut, NamedOut
 from apps.web.rest.strict import OptionalText, Parameters, Text
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import RestView
-from apps.workloads import queries as workloads
 
 
 class WaitingCostsAsked(Parameters):
@@ -38,41 +26,24 @@ class WaitingCostsAsked(Parameters):
     team = OptionalText(help_text="a team's name: its own and that of every team below it")
 
 
-class WaitingCostOut(serializers.Serializer[Any]):
+class WaitingCostOut(RowAnswer):
     """The cost of waiting and outages; what a row is not by, and what is not known, is null.
 
     No GPU-hour is in two of the five parts, and `cost` is their sum as far as they have a price.
     """
 
+    table = WAITING_COSTS
+    without = (
+        *("of", "team", "waited_seconds", "lost_gpu_hours"),
+        *("team_id", "workload_id", "pool_id"),
+    )
     team = NamedOut(allow_null=True)
     workload = NamedOut(allow_null=True)
     pool = NamedOut(allow_null=True)
-    gpu_model = serializers.CharField(allow_null=True)
-    jobs = serializers.IntegerField(help_text="submitted in the window")
-    still_waiting = serializers.IntegerField(help_text="of them")
-    median_wait_seconds = serializers.IntegerField(
-        allow_null=True, help_text="from submission to start; null: longer than anything waited yet"
+    waited_hours = HoursOut(
+        source="cost.waited_milliseconds",
+        help_text="by the clock, of all jobs, within the window",
     )
-    ninth_decile_wait_seconds = serializers.IntegerField(allow_null=True)
-    waited_hours = HoursOut(help_text="by the clock, of all jobs, within the window")
-    undated_jobs = serializers.IntegerField(help_text="nobody said when they were submitted")
-    unsized_jobs = serializers.IntegerField(
-        help_text="never started, so nobody says for how many GPUs: in no GPU-hours and no cost"
-    )
-    waited_for_capacity_gpu_hours = HoursOut(allow_null=True)
-    waited_for_outages_gpu_hours = HoursOut(
-        allow_null=True, help_text="while as many GPUs of the pool were out"
-    )
-    wait_cost = MoneyOut(allow_null=True, help_text="at the cost of being short of the policies")
-    unpriced_wait_gpu_hours = HoursOut(help_text="of which no policy says what an hour costs")
-    lost_held_gpu_hours = HoursOut(help_text="out, held by jobs and not active")
-    lost_not_held_gpu_hours = HoursOut(help_text="out of service, held by no job")
-    redone_gpu_hours = HoursOut(
-        help_text="active time that jobs lost which ended in an outage, as their runs report"
-    )
-    lost_cost = MoneyOut(allow_null=True, help_text="what these three cost, effective")
-    unpriced_lost_gpu_hours = HoursOut()
-    cost = MoneyOut(allow_null=True)
 
 
 class WaitingCosts(RestView):
@@ -80,23 +51,17 @@ class WaitingCosts(RestView):
 
     row = WaitingCostOut
 
-    @extend_schema(
-        operation_id="list_waiting_costs",
-        parameters=[WaitingCostsAsked, *PAGES],
-        responses=list_of(WaitingCostOut),
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_waiting_costs", WaitingCostOut, WaitingCostsAsked)
+    def get(self, request: Request) -> HttpResponseBase:
         """By team, workload, pool or GPU model: hours in the queue, GPU-hours, and what they cost."""
-        params, viewer, at = WaitingCostsAsked.of(request), self.viewer(), timezone.now()
+        params, viewer, at = WaitingCostsAsked.of(request, SORT), self.viewer(), timezone.now()
         with reading_once():
             window, team_ids = (
                 parse_window(params["window"], at),
                 _requested_team_ids(params["team"], viewer),
             )
-            rows = waiting_costs(waiting_facts(window, team_ids, at), params["group_by"])
-            return paged(
-                request, slice_of(rows, parse_page_request(request), _by_group), _serialize_cost
-            )
+            rows = waiting_rows(waiting_facts(window, team_ids, at), params["group_by"])
+            return answer_table(request, WaitingCostOut, rows)
 
 
 def _requested_team_ids(name: str, viewer: Viewer) -> frozenset[int] | None:
@@ -108,41 +73,3 @@ def _requested_team_ids(name: str, viewer: Viewer) -> frozenset[int] | None:
         raise ValidationError({"team": [f"no team is named {name!r}"]})
     below = teams_below(ids[0])
     return below if viewer.seen_teams is None else below & viewer.seen_teams
-
-
-def _by_group(row: WaitingCost) -> tuple[int, int, int, str]:
-    of = row.of
-    return of.team_id or 0, of.workload_id or 0, of.pool_id or 0, of.gpu_model or ""
-
-
-def _serialize_cost(row: WaitingCost) -> dict[str, Any]:
-    of, waits = row.of, row.waits_of_gpus
-    teams = {team.id: team.name for team in accounts.teams()}
-    return serialize_as(
-        WaitingCostOut,
-        {
-            "team": of.team_id and {"id": of.team_id, "name": teams[of.team_id]},
-            "workload": of.workload_id
-            and {"id": of.workload_id, "name": workloads.workloads()[of.workload_id].name},
-            "pool": of.pool_id and {"id": of.pool_id, "name": fleet.pools()[of.pool_id].name},
-            "gpu_model": of.gpu_model,
-            "jobs": row.jobs,
-            "still_waiting": row.still_waiting,
-            "median_wait_seconds": row.median and row.median.known_seconds,
-            "ninth_decile_wait_seconds": row.ninth and row.ninth.known_seconds,
-            "waited_hours": row.waited // MILLISECOND,
-            "undated_jobs": row.undated_jobs,
-            "unsized_jobs": row.unsized_jobs,
-            "waited_for_capacity_gpu_hours": waits and row.for_capacity.milliseconds,
-            "waited_for_outages_gpu_hours": waits and row.for_outages.milliseconds,
-            "wait_cost": waits and waits.micros,
-            "unpriced_wait_gpu_hours": waits.unpriced_ms if waits else 0,
-            "lost_held_gpu_hours": row.lost_held.milliseconds,
-            "lost_not_held_gpu_hours": row.lost_free.milliseconds,
-            "redone_gpu_hours": row.redone.milliseconds,
-            "lost_cost": row.lost.micros,
-            "unpriced_lost_gpu_hours": row.lost.unpriced_ms,
-            "cost": row.micros,
-        },
-        accounts.organisation().currency,
-    )

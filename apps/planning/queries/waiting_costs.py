@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import NamedTuple
 
+from apps.accounts import queries as accounts
+from apps.economics.hours import MILLISECOND
 from apps.economics.priced_time import PricedTime, time_together
 from apps.economics.waiting import WaitQuantile, wait_quantile
 from apps.fleet import queries as fleet
@@ -15,6 +17,7 @@ from apps.ledger.queries.windows import Window
 from apps.planning.queries.headroom import headroom_policies
 from apps.planning.queries.job_waits import JobWait, job_waits, price_of
 from apps.planning.queries.outage_losses import OutageLoss, gpus_out, outage_losses
+from apps.workloads import queries as workloads
 
 TEAM, WORKLOAD, POOL, GPU_MODEL = "team", "workload", "pool", "gpu_model"
 GROUPS = (TEAM, WORKLOAD, POOL, GPU_MODEL)
@@ -27,6 +30,11 @@ class WaitingGroup(NamedTuple):
     workload_id: int | None = None
     pool_id: int | None = None
     gpu_model: str | None = None
+
+    @property
+    def order(self) -> tuple[int, int, int, str]:
+        """By which groups are told apart and ordered."""
+        return self.team_id or 0, self.workload_id or 0, self.pool_id or 0, self.gpu_model or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +112,34 @@ class WaitingCost:
         return time_together(self.parts).micros
 
     @property
+    def waited_milliseconds(self) -> int:
+        """The time in the queue, by the clock."""
+        return self.waited // MILLISECOND
+
+    @property
     def milliseconds(self) -> int:
         """All GPU time, waited and lost."""
         return sum(part.milliseconds for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPart:
+    """A team, workload or pool that a row is of."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRow:
+    """The cost of waiting and outages of a group, what it is called, and what it is of; beside a workload its team by name."""
+
+    cost: WaitingCost
+    of: str
+    team: GroupPart | None = None
+    workload: GroupPart | None = None
+    pool: GroupPart | None = None
+    beside: str = ""
 
 
 def waiting_facts(window: Window, team_ids: Collection[int] | None, at: datetime) -> WaitingFacts:
@@ -145,6 +178,29 @@ def waiting_costs(facts: WaitingFacts, by: str) -> list[WaitingCost]:
     return sorted(costs, key=_most_first)
 
 
+def waiting_rows(facts: WaitingFacts, by: str) -> list[WaitingRow]:
+    """As `waiting_costs`, with their names."""
+    return [_named_row(cost, by) for cost in waiting_costs(facts, by)]
+
+
+def _named_row(cost: WaitingCost, by: str) -> WaitingRow:
+    of = cost.of
+    if of.team_id is not None:
+        teams = {team.id: team.name for team in accounts.teams()}
+        team = GroupPart(of.team_id, teams[of.team_id])
+        if by == TEAM:
+            return WaitingRow(cost, team.name, team)
+        if of.workload_id is None:
+            name = "No workload" if cost.jobs or cost.waited else "Not held by a job"
+            return WaitingRow(cost, name, team, beside=team.name)
+        workload = GroupPart(of.workload_id, workloads.workloads()[of.workload_id].name)
+        return WaitingRow(cost, workload.name, team, workload, beside=team.name)
+    if of.pool_id is not None:
+        pool = GroupPart(of.pool_id, fleet.pools()[of.pool_id].name)
+        return WaitingRow(cost, pool.name, pool=pool)
+    return WaitingRow(cost, of.gpu_model or "Not started yet: not known where")
+
+
 class OutagePart(NamedTuple):
     """GPU time that an outage took, and whose; `is_redone`: not while it lasted, but by the job's end."""
 
@@ -163,9 +219,7 @@ def _outage_parts(facts: WaitingFacts) -> list[OutagePart]:
 
 
 def _most_first(row: WaitingCost) -> tuple[int, int, timedelta, tuple[int, int, int, str]]:
-    of = row.of
-    order = of.team_id or 0, of.workload_id or 0, of.pool_id or 0, of.gpu_model or ""
-    return -(row.micros or 0), -row.milliseconds, -row.waited, order
+    return -(row.micros or 0), -row.milliseconds, -row.waited, row.of.order
 
 
 def _groupers(

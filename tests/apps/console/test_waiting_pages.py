@@ -7,6 +7,7 @@ from django.utils import timezone
 from tests.apps.console.people import csv_rows, signed_in, text_of
 from tests.apps.planning.waiting_scene import AT, policy, waiting_world
 from tests.rest import with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -115,6 +116,14 @@ def test_programs_read_the_same_and_no_other_teams(world) -> None:
     refused = own.get(f"waiting-costs{DAY}&team=Red")
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "team")
     assert reads.get("waiting-costs?group_by=planet").status_code == 400
+    assert_listed_as_on_page(
+        reads,
+        "waiting-costs",
+        page=signed_in("finance"),
+        file=f"{PAGE}.csv{DAY}&waiting=-wait_cost",
+        sort="-wait_cost",
+        window="2026-03-02",
+    )
 
 
 def test_where_nothing_waited_the_page_says_what_it_needs(world) -> None:

@@ -26,7 +26,6 @@ from apps.console.pages.headroom.waiting_tables import (
     WAITED_JOBS,
     WAITING,
     WaitedJob,
-    WaitingRow,
 )
 from apps.console.pages.managers import step_for
 from apps.console.pages.team_work.tables import within
@@ -40,8 +39,9 @@ from apps.planning.queries.waiting_costs import (
     WORKLOAD,
     WaitingCost,
     WaitingFacts,
-    waiting_costs,
+    WaitingRow,
     waiting_facts,
+    waiting_rows,
     waiting_total,
 )
 from apps.show.amounts import counted, gpu_hours
@@ -84,7 +84,7 @@ class WaitingQuery:
     @property
     def rows(self) -> list[WaitingRow]:
         """The groups that are asked for, those that cost most first."""
-        return [_named_row(cost, self.by) for cost in waiting_costs(self.facts, self.by)]
+        return waiting_rows(self.facts, self.by)
 
     @property
     def jobs(self) -> list[WaitedJob]:
@@ -145,23 +145,6 @@ def waiting_page(context: Context) -> ConsolePage:
         ),
         empty=_nothing_waited(question, period_text.within) if is_empty else None,
     )
-
-
-def _named_row(cost: WaitingCost, by: str) -> WaitingRow:
-    of = cost.of
-    teams = {team.id: team.name for team in accounts.teams()}
-    if by == TEAM and of.team_id is not None:
-        return WaitingRow(cost, teams[of.team_id], href=reverse("costs-team", args=[of.team_id]))
-    if by == WORKLOAD and of.team_id is not None:
-        if of.workload_id is None:
-            name = "No workload" if cost.jobs or cost.waited else "Not held by a job"
-            return WaitingRow(cost, name, teams[of.team_id])
-        fact = workloads.workloads()[of.workload_id]
-        href = reverse("costs-workload", args=[of.workload_id])
-        return WaitingRow(cost, fact.name, teams[of.team_id], href)
-    if by == POOL and of.pool_id is not None:
-        return WaitingRow(cost, fleet.pools()[of.pool_id].name)
-    return WaitingRow(cost, of.gpu_model or "Not started yet: not known where")
 
 
 def _finding(total: WaitingCost, within_words: str, currency: str) -> str:
@@ -252,7 +235,7 @@ def _part_chart(rows: Sequence[WaitingRow]) -> LineChart | None:
     most = sorted(rows, key=lambda row: -row.cost.milliseconds)[:MOST_BARS]
     bars = [
         PartedBar(
-            row.name,
+            row.of,
             tuple(
                 part.milliseconds / HOUR_MS
                 for part in (row.cost.for_capacity, row.cost.for_outages, row.cost.lost)
@@ -265,7 +248,7 @@ def _part_chart(rows: Sequence[WaitingRow]) -> LineChart | None:
         return None
     return LineChart(
         name="waiting-figure",
-        title=f"Most waited and lost: {most[0].name}, {gpu_hours(most[0].cost.milliseconds)} GPU-hours.",
+        title=f"Most waited and lost: {most[0].of}, {gpu_hours(most[0].cost.milliseconds)} GPU-hours.",
         unit="GPU-hours",
         figure=_drawn(bars),
     )

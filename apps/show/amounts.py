@@ -9,6 +9,9 @@ from apps.economics.hours import HOUR_MS
 from apps.show.money import GAP, rounded_half_even
 from apps.show.unknown import UNKNOWN
 
+SIGNIFICANT = 100
+LEAST_SHOWN = 0.0005
+
 Ratio = int | float | Decimal | Fraction
 
 
@@ -27,6 +30,13 @@ def gpu_hours(milliseconds: int | None) -> str:
 def count(number: int | None) -> str:
     """A count with thousands separators; below zero with a minus, as amounts have it."""
     return UNKNOWN if number is None else _with_minus(f"{number:,}")
+
+
+def number(value: float) -> str:
+    """Return a figure: whole from a hundred on, else three digits that count; what is less than half a thousandth is 0."""
+    if abs(value) < LEAST_SHOWN:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= SIGNIFICANT else f"{value:.3g}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -1,49 +1,44 @@
 """GET /api/v1/forecasts: what is forecast, how well that did before, and how it turned out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.economics.forecast.names import (
     CANDIDATES,
     JUDGED_DAYS_AHEAD,
     JUDGED_HORIZONS,
-    QUANTILE_LEVELS,
 )
 from apps.planning.queries.forecasts import (
     BY_HOUR,
     GRANULARITIES,
     BacktestFact,
     ForecastFact,
-    ForecastHour,
     ForecastTotal,
     forecast_hours,
     forecasts,
 )
 from apps.planning.queries.series import DIMENSIONS_OF
+from apps.planning.tables.forecast_hours import FORECAST_HOURS
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters, refuse_others, split_words
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import RestView
 
-QUANTILES = tuple(f"q{round(level * 100)}" for level in QUANTILE_LEVELS)
 DAY_AHEAD, WEEK_AHEAD = JUDGED_HORIZONS
 MONTH_AHEAD, QUARTER_AHEAD = JUDGED_DAYS_AHEAD
-RECONCILED = serializers.FloatField(
-    allow_null=True,
-    help_text="what the value becomes so that all parts add up; null where not all are forecast",
-)
 
 
 class ForecastsQuery(Parameters):
@@ -82,14 +77,6 @@ class ForecastTotalOut(Answer[ForecastTotal]):
 
     q10 = serializers.FloatField(allow_null=True, source="low")
     q90 = serializers.FloatField(allow_null=True, source="high")
-
-
-WAITING = serializers.FloatField(
-    help_text="demand beyond what can be held: GPUs in service, nodes entered to come, or a quota"
-)
-EXPECTED = serializers.FloatField(
-    allow_null=True, help_text="the mean of the paths, which adds up to totals as values do not"
-)
 
 
 class ForecastOut(Answer[ForecastFact]):
@@ -137,20 +124,10 @@ class ForecastOut(Answer[ForecastFact]):
     gates = GateOut(many=True)
 
 
-ForecastHourOut: type[serializers.Serializer[Any]] = type(
-    "ForecastHourOut",
-    (serializers.Serializer,),
-    {
-        "__doc__": "An hour ahead: as likely more as less, its quantiles, and what came; null is unknown.",
-        "hour": serializers.DateTimeField(),
-        "value": serializers.FloatField(),
-        "waiting": WAITING,
-        "expected": EXPECTED,
-        "reconciled": RECONCILED,
-        "observed": serializers.FloatField(allow_null=True),
-        **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
-    },
-)
+class ForecastHourOut(RowAnswer):
+    """An hour ahead: as likely more as less, its quantiles, and what came; null is unknown."""
+
+    table = FORECAST_HOURS
 
 
 class Forecasts(RestView):
@@ -186,17 +163,14 @@ class HoursOfForecast(RestView):
 
     row = ForecastHourOut
 
-    @extend_schema(
-        operation_id="list_forecast_hours", parameters=PAGES, responses=list_of(ForecastHourOut)
-    )
-    def get(self, request: Request, forecast_id: int) -> Response:
+    @table_schema("list_forecast_hours", ForecastHourOut)
+    def get(self, request: Request, forecast_id: int) -> HttpResponseBase:
         """Each hour with its quantiles; quantiles are null where too few errors are known yet."""
-        Parameters.of(request)
+        Parameters.of(request, SORT)
         forecast_detail = forecast_hours(forecast_id, self.viewer().seen_teams, BY_HOUR)
         if forecast_detail is None:
             raise Http404
-        page = slice_of(forecast_detail.hours, parse_page_request(request), by_beginning)
-        return paged(request, page, _serialize_hour)
+        return answer_table(request, ForecastHourOut, forecast_detail.hours)
 
 
 def _requested_forecasts(
@@ -235,21 +209,7 @@ def serialize_forecast_fact(forecast: ForecastFact) -> dict[str, Any]:
     )
 
 
-def _serialize_hour(hour: ForecastHour) -> dict[str, Any]:
-    return serialize_as(ForecastHourOut, fields_of(hour) | named_quantiles(hour.quantiles))
-
-
-def named_quantiles(quantiles: Sequence[float | None]) -> dict[str, float | None]:
-    """By the name of each level; null where there is no interval."""
-    return dict.fromkeys(QUANTILES) | dict(zip(QUANTILES, quantiles, strict=False))
-
-
 def _by_series(forecast: ForecastFact) -> tuple[str, str, str, float]:
     """By series, the newest first."""
     series = forecast.series
     return series.measure, series.dimension, series.key, -forecast.starts_at.timestamp()
-
-
-def by_beginning(hour: ForecastHour) -> tuple[str]:
-    """In the order in which they come."""
-    return (hour.hour.isoformat(),)

@@ -47,7 +47,7 @@ from apps.planning.queries.forecasts import (
 from apps.planning.queries.passes import forecast_progress
 from apps.planning.queries.reconciliation import reconciliation_of
 from apps.planning.queries.series import GPU_HOURS, WHOLE, SeriesKey
-from apps.show.amounts import counted, per_cent
+from apps.show.amounts import counted, number, per_cent
 from apps.show.fan_chart import FanEvent, FanPoint, fan_chart
 from apps.show.time import day_or_instant, instant, month
 
@@ -313,7 +313,7 @@ def _fan(detailed: ForecastHours, context: Context) -> LineChart:
             ],
             [(hour.hour.astimezone(zone), hour.observed) for hour in detailed.hours],
             lambda value: words.amount(forecast, value, context.currency),
-            words.number,
+            number,
             [_drawn_event(event, zone) for event in forecast.events],
         ),
         behind=table.section(detailed.hours, context),

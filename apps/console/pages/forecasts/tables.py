@@ -8,7 +8,6 @@ from django.urls import reverse
 from apps.console.kit.cells import (
     COUNT,
     DAY_OR_INSTANT,
-    INSTANT,
     RATIO,
     TEXT,
     WRAPPED,
@@ -17,25 +16,24 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import Table
 from apps.console.pages.forecasts import words
-from apps.economics.forecast.names import JUDGED_DAYS_AHEAD, JUDGED_HORIZONS, QUANTILE_LEVELS
+from apps.economics.forecast.names import JUDGED_DAYS_AHEAD, JUDGED_HORIZONS
 from apps.planning.queries.forecasts import (
     BacktestFact,
     ForecastFact,
-    ForecastHour,
-    ForecastMonth,
 )
 from apps.planning.queries.reconciliation import LevelErrors, ReconciledWay
-from apps.show.time import month
+from apps.planning.tables.forecast_hours import (
+    FORECAST_DAYS,
+    FORECAST_FIGURE,
+    FORECAST_HOURS,
+    FORECAST_MONTHS,
+)
+from apps.show.amounts import number
 from apps.tables.column import Column
 
 DAY_AHEAD, MONTH_AHEAD = JUDGED_HORIZONS[0], JUDGED_DAYS_AHEAD[0]
 NARROW, WORSE = 0.7, 1.1
 """Coverage of an 80 % interval, and error over the best baseline's, from which on a cell warns."""
-NUMBER = Format(lambda value, _: words.number(value), lambda value, _: repr(value), "number-cell")
-LOCAL_DAY = Format(
-    DAY_OR_INSTANT.shown, lambda at, locale: at.astimezone(locale.zone).date().isoformat()
-)
-MONTH = Format(lambda first, _: month(first), lambda first, _: first.isoformat())
 MASE = Format(
     lambda value, _: (
         titled(words.error_words(value), words.REPEATS)
@@ -94,15 +92,7 @@ def _month_end(place: int) -> Callable[[ForecastFact], float | None]:
 
 def _month_interval(forecast: ForecastFact) -> str:
     low, high = _month_end(0)(forecast), _month_end(-1)(forecast)
-    return "" if low is None or high is None else f"{words.number(low)} to {words.number(high)}"
-
-
-def _quantile_of_month(place: int) -> Callable[[ForecastMonth], float | None]:
-    return lambda row: row.quantiles[place] if row.quantiles else None
-
-
-def _quantile_at(place: int) -> Callable[[ForecastHour], float | None]:
-    return lambda hour: hour.quantiles[place] if hour.quantiles else None
+    return "" if low is None or high is None else f"{number(low)} to {number(high)}"
 
 
 _NAMED: tuple[Column[ForecastFact], ...] = (
@@ -146,12 +136,12 @@ SERIES = Table[ForecastFact](
     "Series",
     (
         *_NAMED,
-        Column("day_ahead", "First 24 hours", lambda forecast: forecast.day_ahead, NUMBER),
+        Column("day_ahead", "First 24 hours", lambda forecast: forecast.day_ahead, FORECAST_FIGURE),
         Column(
             "day_ahead_reconciled",
             "Adding up",
             lambda forecast: forecast.day_ahead_reconciled,
-            NUMBER,
+            FORECAST_FIGURE,
             missing="–",
         ),
         *_JUDGED,
@@ -166,10 +156,10 @@ DAILY_SERIES = replace(
     SERIES,
     columns=(
         *_NAMED,
-        Column("month", "Next month", _month_value(1), NUMBER, note=_month_interval),
-        Column("month_q10", "", _month_end(0), NUMBER),
-        Column("month_q90", "", _month_end(-1), NUMBER),
-        Column("twelfth_month", "In twelve months", _month_value(12), NUMBER),
+        Column("month", "Next month", _month_value(1), FORECAST_FIGURE, note=_month_interval),
+        Column("month_q10", "", _month_end(0), FORECAST_FIGURE),
+        Column("month_q90", "", _month_end(-1), FORECAST_FIGURE),
+        Column("twelfth_month", "In twelve months", _month_value(12), FORECAST_FIGURE),
         *(replace(column, text="") if column.key == "starts_at" else column for column in _JUDGED),
     ),
     about="{said}; totals of the next whole month, with its 80 % interval, and of the twelfth, of waits their means; errors and coverage as "
@@ -177,70 +167,12 @@ DAILY_SERIES = replace(
     "where too little lay in an interval it is shown wider. "
     "Each series is forecast by itself: what its parts come to is on the organisation’s page",
 )
-RECONCILED: Column[ForecastHour] = Column(
-    "reconciled", "Adding up", lambda hour: hour.reconciled, NUMBER, missing="–"
+HOURS = Table.of(FORECAST_HOURS)
+DAYS = Table.of(
+    FORECAST_DAYS,
+    dress={"day": {"shown": lambda day, locale: DAY_OR_INSTANT.shown(day.hour, locale)}},
 )
-HOURS = Table[ForecastHour](
-    "hours",
-    "Hour by hour",
-    (
-        Column("hour", "Hour", lambda hour: hour.hour, INSTANT),
-        Column("value", "Expected", lambda hour: hour.value, NUMBER),
-        *(
-            Column(
-                f"q{round(level * 100)}",
-                {0.1: "Lower end (80 %)", 0.9: "Upper end (80 %)"}.get(level, ""),
-                _quantile_at(place),
-                NUMBER,
-            )
-            for place, level in enumerate(QUANTILE_LEVELS)
-        ),
-        RECONCILED,
-        Column("observed", "Came", lambda hour: hour.observed, NUMBER),
-        Column("waiting", "", lambda hour: hour.waiting, NUMBER),
-        Column("expected", "", lambda hour: hour.expected, NUMBER),
-    ),
-    noun=("hour", "hours"),
-    sort="hours",
-    per_page=48,
-)
-DAYS = replace(
-    HOURS,
-    name="days",
-    title="Day by day",
-    columns=(
-        replace(HOURS.columns[0], key="day", text="Day", format=LOCAL_DAY),
-        *HOURS.columns[1:],
-    ),
-    noun=("day", "days"),
-    sort="days",
-    per_page=31,
-)
-MONTHS = Table[ForecastMonth](
-    "months",
-    "Month by month",
-    (
-        Column("month", "Month", lambda row: row.month, MONTH,
-               note=lambda row: "" if row.is_whole else f"{row.days} of its days"),
-        Column("days", "", lambda row: row.days, COUNT),
-        Column("value", "Expected", lambda row: row.value, NUMBER),
-        *(
-            Column(
-                f"q{round(level * 100)}",
-                {0.1: "Lower end (80 %)", 0.9: "Upper end (80 %)"}.get(level, ""),
-                _quantile_of_month(place),
-                NUMBER,
-                missing="–",
-            )
-            for place, level in enumerate(QUANTILE_LEVELS)
-        ),
-        Column("waiting", "Waits beyond it", lambda row: row.waiting, NUMBER),
-    ),
-    noun=("month", "months"),
-    sort="months",
-    per_page=24,
-    about="{said}; totals of whole scenarios, of waits their means: ends of days do not add up to those of months",
-)  # fmt: skip
+MONTHS = Table.of(FORECAST_MONTHS)
 SCORES = Table[BacktestFact](
     "scores",
     "How far to trust it",
@@ -274,8 +206,8 @@ EARLIER = Table[ForecastFact](
         Column("starts_at", "From", lambda forecast: forecast.starts_at, DAY_OR_INSTANT,
                href=lambda forecast: reverse("forecast", args=[forecast.id])),
         Column("hours", "Hours that came", lambda forecast: forecast.realised_hours, COUNT, csv="realised_hours"),
-        Column("error", "Mean error", lambda forecast: forecast.realised_error, NUMBER, csv="realised_error"),
-        Column("reconciled_error", "Of what adds up", lambda forecast: forecast.realised_reconciled_error, NUMBER,
+        Column("error", "Mean error", lambda forecast: forecast.realised_error, FORECAST_FIGURE, csv="realised_error"),
+        Column("reconciled_error", "Of what adds up", lambda forecast: forecast.realised_reconciled_error, FORECAST_FIGURE,
                csv="realised_reconciled_error", missing="–"),
         Column("mase", "Error (MASE)", lambda forecast: forecast.realised_mase, MASE, csv="realised_mase"),
         Column("coverage", "In the 80 % interval", lambda forecast: forecast.realised_coverage, RATIO,
@@ -333,12 +265,12 @@ WAYS = Table[ReconciledWay](
         Column("dimension", "Divided by", lambda way: words.WAYS[way.dimension],
                note=words.not_added_up),
         Column("parts", "Parts", lambda way: way.part_count, COUNT),
-        Column("own", "Sum of their own forecasts", lambda way: way.own_total, NUMBER, missing="–"),
-        Column("reconciled", "Reconciled", lambda way: way.reconciled_total, NUMBER, missing="–"),
-        Column("rest", "Residual", lambda way: way.rest, NUMBER, missing="–", note=words.remainder_label),
-        Column("own_error", "Errors of their own", _error("own_error"), NUMBER, missing="–"),
+        Column("own", "Sum of their own forecasts", lambda way: way.own_total, FORECAST_FIGURE, missing="–"),
+        Column("reconciled", "Reconciled", lambda way: way.reconciled_total, FORECAST_FIGURE, missing="–"),
+        Column("rest", "Residual", lambda way: way.rest, FORECAST_FIGURE, missing="–", note=words.remainder_label),
+        Column("own_error", "Errors of their own", _error("own_error"), FORECAST_FIGURE, missing="–"),
         Column(
-            "reconciled_error", "Errors reconciled", _error("reconciled_error"), NUMBER, missing="–",
+            "reconciled_error", "Errors reconciled", _error("reconciled_error"), FORECAST_FIGURE, missing="–",
             warns=lambda way: is_further_off(way.errors.get(DAY_AHEAD))
             and "The own forecasts of the parts were closer",
         ),

@@ -24,7 +24,7 @@ from apps.planning.queries.series import (
     SPEND,
     series_title,
 )
-from apps.show.amounts import count, counted, gpu_hours, per_cent
+from apps.show.amounts import LEAST_SHOWN, count, counted, gpu_hours, number, per_cent
 from apps.show.money import MICROS, rounded_amount
 from apps.show.time import day, instant, minute_duration, month
 from apps.show.words import joined
@@ -46,8 +46,6 @@ QUEUES = {
     "in_part": "what jobs held, and what some of them waited for: of others nobody said when they were submitted",
     "unknown": "what jobs held alone; what waited is not known",
 }
-SIGNIFICANT = 100
-LEAST_SHOWN = 0.0005
 LARGEST_ERROR = 10
 """A MASE above it says little: it is divided by steps of a history that has next to none."""
 REPEATS = "The history nearly repeats itself: next to nothing is divided by, and any miss looks large. Read the error in units."
@@ -156,13 +154,6 @@ def unit_of_steps(forecast: ForecastFact, step: str) -> str:
     if forecast.series.measure == QUEUE_WAIT:
         return f"{forecast.unit}, the mean of {step}"
     return f"{forecast.unit} {step}"
-
-
-def number(value: float) -> str:
-    """Whole from a hundred on, else three digits that count; what is less than half a thousandth is 0."""
-    if abs(value) < LEAST_SHOWN:
-        return "0"
-    return f"{value:,.0f}" if abs(value) >= SIGNIFICANT else f"{value:.3g}"
 
 
 def expected(forecast: ForecastFact, currency: str, at: datetime, zone: tzinfo) -> str:

@@ -12,7 +12,6 @@ from apps.console.kit.form import Field, FormSection
 from apps.console.kit.page import FactList, Section
 from apps.console.kit.request import Context
 from apps.console.kit.table import Table
-from apps.console.pages.forecasts.words import number
 from apps.console.pages.imports.steps import discard_form
 from apps.console.pages.series_imports.reading import (
     FirstRow,
@@ -24,7 +23,7 @@ from apps.console.pages.series_imports.reading import (
 )
 from apps.planning.queries.series import series_title, unit_of
 from apps.planning.queries.series_imports import SeriesImportFact
-from apps.show.amounts import counted
+from apps.show.amounts import counted, number
 from apps.show.time import instant
 from apps.tables.column import Column
 

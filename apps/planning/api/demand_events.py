@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.facts import fields_of
 from apps.planning.actions.events import (
     add_demand_event,
     change_demand_event,
@@ -21,12 +21,14 @@ from apps.planning.queries.events import (
     DemandEventFact,
     demand_events,
 )
-from apps.planning.queries.series import name_of_key, part_named
+from apps.planning.queries.series import part_named
+from apps.planning.tables.demand_events import DEMAND_EVENTS
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
-from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer, Body, parse_as
+from apps.web.rest.pages import serialize_as
+from apps.web.rest.schema import REPEAT_KEY
+from apps.web.rest.shapes import Body, parse_as
 from apps.web.rest.strict import OptionalText, Parameters
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import RestView
 
 
@@ -49,11 +51,11 @@ class DemandEventIn(Body[DemandEventFact]):
         return DemandEventFact(id=0, dimension=dimension, key=key, **values)
 
 
-class DemandEventOut(Answer[DemandEventFact]):
+class DemandEventOut(RowAnswer):
     """An event as it was entered."""
 
-    without = ("dimension", "key")
-    series = serializers.CharField()
+    table = DEMAND_EVENTS
+    without = ("of",)
 
 
 class DemandEvents(RestView):
@@ -61,16 +63,11 @@ class DemandEvents(RestView):
 
     row = DemandEventOut
 
-    @extend_schema(
-        operation_id="list_demand_events", parameters=[*PAGES], responses=list_of(DemandEventOut)
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_demand_events", DemandEventOut)
+    def get(self, request: Request) -> HttpResponseBase:
         """All of them, the first to begin first."""
-        Parameters.of(request)
-        page = slice_of(
-            demand_events(self.viewer().seen_teams), parse_page_request(request), _by_day
-        )
-        return paged(request, page, _serialize_event)
+        Parameters.of(request, SORT)
+        return answer_table(request, DemandEventOut, demand_events(self.viewer().seen_teams))
 
     @extend_schema(
         operation_id="add_demand_event",
@@ -82,7 +79,7 @@ class DemandEvents(RestView):
     def post(self, request: Request) -> Response:
         """Enter an event; forecasts that it touches are made again within ten minutes."""
         event_id = add_demand_event(event=parse_as(DemandEventIn, request), at=timezone.now())
-        return Response(_serialize_event(_get_event_or_404(self, event_id)), status=201)
+        return Response(serialize_as(DemandEventOut, _get_event_or_404(self, event_id)), status=201)
 
 
 class OneDemandEvent(RestView):
@@ -92,7 +89,7 @@ class OneDemandEvent(RestView):
     def get(self, request: Request, demand_event_id: int) -> Response:
         """An event by its id."""
         Parameters.of(request)
-        return Response(_serialize_event(_get_event_or_404(self, demand_event_id)))
+        return Response(serialize_as(DemandEventOut, _get_event_or_404(self, demand_event_id)))
 
     @extend_schema(
         operation_id="change_demand_event", request=DemandEventIn, responses=DemandEventOut
@@ -102,7 +99,7 @@ class OneDemandEvent(RestView):
         event = replace(parse_as(DemandEventIn, request), id=demand_event_id)
         _get_event_or_404(self, demand_event_id)
         change_demand_event(event=event)
-        return Response(_serialize_event(_get_event_or_404(self, demand_event_id)))
+        return Response(serialize_as(DemandEventOut, _get_event_or_404(self, demand_event_id)))
 
     @extend_schema(operation_id="remove_demand_event", responses={200: DemandEventOut})
     def delete(self, request: Request, demand_event_id: int) -> Response:
@@ -110,7 +107,7 @@ class OneDemandEvent(RestView):
         Parameters.of(request)
         event = _get_event_or_404(self, demand_event_id)
         remove_demand_event(event_id=demand_event_id)
-        return Response(_serialize_event(event))
+        return Response(serialize_as(DemandEventOut, event))
 
 
 def _get_event_or_404(view: RestView, event_id: int) -> DemandEventFact:
@@ -119,12 +116,3 @@ def _get_event_or_404(view: RestView, event_id: int) -> DemandEventFact:
         if event.id == event_id:
             return event
     raise Http404
-
-
-def _serialize_event(event: DemandEventFact) -> dict[str, Any]:
-    name = f"{event.dimension}={name_of_key(event.series)}" if event.dimension else ""
-    return serialize_as(DemandEventOut, fields_of(event) | {"series": name})
-
-
-def _by_day(event: DemandEventFact) -> tuple[str, int]:
-    return event.first_day.isoformat(), event.id

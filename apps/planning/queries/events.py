@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from apps.economics.forecast.planned import DayEffect, joint_effect
 from apps.planning.models import DemandEvent, DemandEventKind, EventEffect, ForecastSeries
 from apps.planning.queries.history import key_of
-from apps.planning.queries.series import MEASURES, SeriesKey, is_series_visible
+from apps.planning.queries.series import MEASURES, SeriesKey, is_series_visible, name_of_key
+from apps.show.amounts import number
 from apps.show.entries import Entry
 
 FACTOR, ADDED, UNKNOWN = map(str, (EventEffect.FACTOR, EventEffect.ADDED, EventEffect.UNKNOWN))
@@ -63,6 +64,11 @@ class DemandEventFact:
     def series(self) -> SeriesKey:
         """Return the series that the event names; without a measure of every one."""
         return SeriesKey(self.measure, self.dimension, self.key)
+
+    @property
+    def part(self) -> str:
+        """The part of the organisation that it touches, as `pool=h100`; empty: all of it."""
+        return f"{self.dimension}={name_of_key(self.series)}" if self.dimension else ""
 
     @property
     def day_effect(self) -> DayEffect:
@@ -122,6 +128,15 @@ def touched_series(event: DemandEventFact | None = None) -> list[SeriesKey]:
 def _is_event_visible(event: DemandEventFact, team_ids: frozenset[int] | None) -> bool:
     """Return whether an event is seen: one of everybody is for everybody; of a part, for those who see the part."""
     return event.dimension == "" or is_series_visible(event.series, team_ids)
+
+
+def describe_effect(effect: str, factor: float | None, added: float | None) -> str:
+    """Return `times 1.4`, `+200 a day`, `not known`."""
+    if effect == UNKNOWN:
+        return "not known"
+    if effect == ADDED and added is not None:
+        return f"{'+' if added >= 0 else '−'}{number(abs(added))} a day"
+    return f"times {factor:g}"
 
 
 def effects_of_days(events: Sequence[DemandEventFact], first: date, count: int) -> list[DayEffect]:

@@ -21,6 +21,8 @@ from apps.planning.solvers.forecasting import forecast_fields
 from apps.show.fan_chart import FanEvent, FanPoint, fan_chart
 from tests import make
 from tests.apps.console.people import signed_in, text_of
+from tests.rest import with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -110,6 +112,19 @@ def test_a_forecast_by_day_has_its_months_its_measured_coverage_and_the_change_o
     assert [float(row["value"]) for row in rows] == [month.value for month in whole.months]
     days = finn.get(f"/forecasts/{whole.id}.csv").content.decode()
     assert next(csv.DictReader(io.StringIO(days)))["day"] == "2026-03-30"
+    machine = with_token("read", name="all")
+    for path, forecast_id, table in (
+        ("forecasts/{}/hours", by_hour.id, "hours"),
+        ("forecasts/{}/days", whole.id, "days"),
+        ("forecasts/{}/months", whole.id, "months"),
+    ):
+        assert_listed_as_on_page(
+            machine,
+            path.format(forecast_id),
+            page=finn,
+            file=f"/forecasts/{forecast_id}.csv?table={table}&{table}=-value",
+            sort="-value",
+        )
 
 
 def test_an_event_is_looked_at_before_it_is_kept_and_then_drawn(team: int) -> None:
@@ -136,6 +151,14 @@ def test_an_event_is_looked_at_before_it_is_kept_and_then_drawn(team: int) -> No
     assert "1 event now or ahead, 0 over" in page_of(finn, "/forecasts/events")
     rows = csv.DictReader(io.StringIO(finn.get("/forecasts/events.csv").content.decode()))
     assert [row["effect"] for row in rows] == ["times 0.5"]
+    confirm(finn, "/forecasts/events/new", {**HOLIDAY, "name": "Whitsun", "kind": "other"})
+    assert_listed_as_on_page(
+        with_token("read", name="all"),
+        "demand-events",
+        page=finn,
+        file="/forecasts/events.csv?events=-name",
+        sort="-name",
+    )
 
 
 def test_an_event_is_changed_to_an_unknown_effect_which_the_forecast_says_first(team: int) -> None:

@@ -8,14 +8,13 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.accounts.queries import Role
-from apps.console.kit.cells import FIGURE, ISO_DAY, WRAPPED, Locale, linked
+from apps.console.kit.cells import Locale, linked
 from apps.console.kit.entered import EnteredPages, FormOf
 from apps.console.kit.entries import PickField
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import Table
-from apps.console.pages.forecasts import words
 from apps.console.pages.forecasts.switch import horizon_tabs
 from apps.console.pages.managers import step_for
 from apps.planning.actions.events import (
@@ -26,22 +25,22 @@ from apps.planning.actions.events import (
 )
 from apps.planning.queries.events import (
     ADDED,
-    EVENT_KINDS,
     FACTOR,
     UNKNOWN,
     DemandEventFact,
     demand_event,
     demand_events,
+    describe_effect,
     touched_series,
 )
 from apps.planning.queries.series import (
     DIMENSIONS,
-    MEASURES,
     SeriesKey,
     name_of_key,
     series_title,
     unit_of,
 )
+from apps.planning.tables.demand_events import DEMAND_EVENTS
 from apps.show.amounts import counted
 from apps.show.entries import entered
 from apps.show.words import joined
@@ -49,18 +48,6 @@ from apps.tables.column import Column
 
 MOST_NAMED = 5
 EVERY = ":"
-
-
-def _of_words(event: DemandEventFact) -> str:
-    """Return what a demand event touches, in words."""
-    measure = MEASURES.get(event.measure, "Every figure")
-    if not event.dimension:
-        return (
-            f"{measure} of everything"
-            if event.effect != ADDED
-            else f"{measure} of the organisation"
-        )
-    return f"{measure} of {DIMENSIONS[event.dimension]} {name_of_key(event.series)}"
 
 
 def _ways_to_change(event: DemandEventFact, _: Locale) -> str:
@@ -71,34 +58,9 @@ def _ways_to_change(event: DemandEventFact, _: Locale) -> str:
     return format_html("{} {}", change, remove)
 
 
-_SAID: tuple[Column[DemandEventFact], ...] = (
-    Column("name", "Event", lambda event: event.name, WRAPPED),
-    Column("kind", "Kind", lambda event: EVENT_KINDS[event.kind]),
-    Column("first_day", "First day", lambda event: event.first_day, ISO_DAY),
-    Column("last_day", "Last day", lambda event: event.last_day, ISO_DAY, missing="open-ended"),
-    Column("of", "Of", _of_words, WRAPPED),
-    Column(
-        "effect",
-        "Effect on a day",
-        lambda event: words.event_effect(event.effect, event.factor, event.added),
-        FIGURE,
-    ),
-)
-EVENTS = Table[DemandEventFact](
-    "events",
-    "Events",
-    _SAID,
-    noun=("event", "events"),
-    about="{said}; days before are taken for what they would have been without, or left out where that is not known; "
-    "what they do is put on days ahead",
-    sort="events",
-)
-CHANGEABLE_EVENTS = replace(
-    EVENTS,
-    columns=(
-        *_SAID,
-        Column("change", "Change", lambda _: "", csv="", sorts=False, shown=_ways_to_change),
-    ),
+EVENTS = Table.of(DEMAND_EVENTS)
+CHANGEABLE_EVENTS = Table.of(
+    DEMAND_EVENTS, Column("change", "Change", csv="", sorts=False, shown=_ways_to_change)
 )
 
 
@@ -160,7 +122,7 @@ def _effect_words(
     """Return what a demand event does with days before and ahead, and of which series."""
     before = event.days_within(event.first_day, max(event.first_day, context.calendar.today))
     sentences = [_touched_words(touched_series(event))]
-    effect = words.event_effect(event.effect, event.factor, event.added)
+    effect = describe_effect(event.effect, event.factor, event.added)
     if event.added is not None:
         effect = f"{effect} ({unit_of(event.measure, context.currency)})"
     if before:

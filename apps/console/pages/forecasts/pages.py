@@ -31,7 +31,7 @@ from apps.console.pages.forecasts.tables import (
     nearest_backtest,
     nearest_score,
 )
-from apps.planning.queries.events import UNKNOWN
+from apps.planning.queries.events import UNKNOWN, describe_effect
 from apps.planning.queries.forecasts import (
     BY_DAY,
     BY_HOUR,
@@ -325,7 +325,7 @@ def _drawn_event(event: ForecastEvent, zone: ZoneInfo) -> FanEvent:
     first = datetime.combine(event.first_day, time.min, tzinfo=zone)
     last = event.last_day or date.max - timedelta(days=2)
     end = datetime.combine(last + timedelta(days=1), time.min, tzinfo=zone)
-    effect = words.event_effect(event.effect, event.factor, event.added)
+    effect = describe_effect(event.effect, event.factor, event.added)
     return FanEvent(first, end, f"{event.name}: {effect}")
 
 

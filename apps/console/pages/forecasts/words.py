@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta, tzinfo
 
 from apps.economics.gates import GateName, failed_gates
 from apps.economics.hours import HOUR_MS
-from apps.planning.queries.events import ADDED, EVENT_KINDS, UNKNOWN
+from apps.planning.queries.events import EVENT_KINDS, UNKNOWN, describe_effect
 from apps.planning.queries.forecasts import (
     BASELINE,
     FALLBACKS,
@@ -113,15 +113,6 @@ def shift(forecast: ForecastFact) -> str:
     return f"{sentence}: errors made before it count for less each day, and the shape of the week is of all weeks"
 
 
-def event_effect(effect: str, factor: float | None, added: float | None) -> str:
-    """`times 1.4`, `+200 a day`, `not known`."""
-    if effect == UNKNOWN:
-        return "not known"
-    if effect == ADDED and added is not None:
-        return f"{'+' if added >= 0 else '−'}{number(abs(added))} a day"
-    return f"times {factor:g}"
-
-
 def event_span(first: date, last: date | None) -> str:
     """Its days in words."""
     begin = f"{day(first)} {first.year}"
@@ -133,7 +124,7 @@ def event_span(first: date, last: date | None) -> str:
 def event(demand_event: ForecastEvent) -> str:
     """An event that a forecast knew of, and what was made of its days."""
     what = f"{demand_event.name} ({EVENT_KINDS[demand_event.kind]}, {event_span(demand_event.first_day, demand_event.last_day)}, "
-    effect = event_effect(demand_event.effect, demand_event.factor, demand_event.added)
+    effect = describe_effect(demand_event.effect, demand_event.factor, demand_event.added)
     what += f"{'effect ' if demand_event.effect == UNKNOWN else ''}{effect})"
     before, ahead = (counted(n, "day") for n in (demand_event.days_before, demand_event.days_ahead))
     done = []

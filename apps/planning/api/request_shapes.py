@@ -8,24 +8,21 @@ from rest_framework import serializers
 from apps.accounts.queries import Viewer, organisation
 from apps.accounts.queries.facts import fields_of
 from apps.economics.gates import serialize_gates
-from apps.economics.hours import HOUR_MS
 from apps.planning.queries.budgets import is_budget_visible, to_major_units
 from apps.planning.queries.request_profile import BudgetRoom, DemandForecast, UseFact, WaitFact
 from apps.planning.queries.request_words import (
     ProfileSentence,
     demands_seen,
     profile_sentences,
-    request_cost,
     request_gates,
-    returned_gpus,
 )
 from apps.planning.queries.requests import STEPS, CapacityRequestFact, RequestStepFact
+from apps.planning.tables.capacity_requests import CAPACITY_REQUESTS
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import serialize_as
 from apps.web.rest.shapes import Answer
-
-HOURS_OF_OPEN = 720.0
+from apps.web.rest.table_lists import RowAnswer
 
 
 class SecondsOut(serializers.IntegerField):
@@ -40,29 +37,21 @@ class SecondsOut(serializers.IntegerField):
         return round(seconds)
 
 
-class CapacityRequestOut(Answer[CapacityRequestFact]):
+class CapacityRequestOut(RowAnswer):
     """A request, and how long each step took; null: not yet, or not known.
 
     `cost` is GPUs × `cost_hours` × the price in force as it was raised, on `cost_basis`: of an open-ended one for
     720 hours. `fixes_return_gpus` is what the team's own use said is there already.
     """
 
-    without = ("team_id", "workload_id", "pool_id", "raised_by_id", "profile", "steps")
-    first = ("id", "state", "team", "workload", "pool")
+    table = CAPACITY_REQUESTS
+    without = ("team", "workload", "pool", "team_id", "workload_id", "pool_id")
     team = NamedOut(source="*")
     workload = NamedOut(allow_null=True, source="*")
     pool = NamedOut(allow_null=True, source="*")
-    gpu_model = serializers.CharField(help_text="empty where a pool is named")
-    reason = serializers.CharField()
-    raised_at = serializers.DateTimeField()
-    raised_by = serializers.CharField()
-    cost = MoneyOut(allow_null=True)
-    cost_hours = RatioOut()
-    cost_basis = serializers.CharField(help_text="contracted, list or effective; empty: no price")
-    fixes_return_gpus = RatioOut(allow_null=True)
-    seconds_to_decision = SecondsOut(source="time_to_decision")
-    seconds_to_delivery = SecondsOut(source="time_to_delivery")
-    seconds_to_productive_work = SecondsOut(source="time_to_work")
+    seconds_to_decision = SecondsOut()
+    seconds_to_delivery = SecondsOut()
+    seconds_to_productive_work = SecondsOut()
 
 
 class WasteOfUseOut(serializers.Serializer[Any]):
@@ -143,7 +132,7 @@ class RequestStepOut(Answer[RequestStepFact]):
 class CapacityRequestOneOut(CapacityRequestOut):
     """A request with what was known as it was raised, and every step."""
 
-    profile = RequestProfileOut()
+    profile = RequestProfileOut(source="profile_answer")
     forecasts = DemandForecastOut(many=True)
     gates = GateOut(many=True, help_text="what its forecast was held against as it was raised")
     budgets = BudgetRoomOut(many=True)
@@ -152,14 +141,14 @@ class CapacityRequestOneOut(CapacityRequestOut):
 
 def serialize_request(fact: CapacityRequestFact) -> dict[str, Any]:
     """A request without its profile."""
-    return serialize_as(CapacityRequestOut, fact, organisation().currency, **_costs_of(fact))
+    return serialize_as(CapacityRequestOut, fact, organisation().currency)
 
 
 def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str, Any]:
     """A request with its profile; what all of a pool's teams ask for is for who sees everything."""
     currency, profile = organisation().currency, fact.profile
-    answer = _costs_of(fact) | {
-        "profile": {
+    answer = {
+        "profile_answer": {
             **fields_of(profile),
             "first_day": profile.days[0],
             "end_day": profile.days[1],
@@ -183,16 +172,6 @@ def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str
         ],
     }
     return serialize_as(CapacityRequestOneOut, fact, currency, **answer)
-
-
-def _costs_of(fact: CapacityRequestFact) -> dict[str, Any]:
-    price, length = fact.profile.price, fact.milliseconds
-    return {
-        "cost": request_cost(fact),
-        "cost_hours": HOURS_OF_OPEN if length is None else length / HOUR_MS,
-        "cost_basis": price.basis if price else "",
-        "fixes_return_gpus": returned_gpus(fact.profile),
-    }
 
 
 def _use_fields(use: UseFact, span_ms: int) -> dict[str, Any]:

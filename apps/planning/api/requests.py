@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -21,7 +22,6 @@ from apps.planning.api.request_shapes import (
     CapacityRequestOneOut,
     CapacityRequestOut,
     serialize_one_request,
-    serialize_request,
 )
 from apps.planning.queries.requests import (
     LONGEST_REASON,
@@ -32,8 +32,7 @@ from apps.planning.queries.requests import (
     capacity_requests,
 )
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
-from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.schema import REPEAT_KEY
 from apps.web.rest.shapes import BodyFields
 from apps.web.rest.strict import (
     OptionalText,
@@ -44,6 +43,7 @@ from apps.web.rest.strict import (
     refuse_others,
     split_words,
 )
+from apps.web.rest.table_lists import SORT, answer_table, table_schema
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 
@@ -108,20 +108,15 @@ class CapacityRequests(RestView):
     row = CapacityRequestOut
     changes = (CanRequestCapacity,)
 
-    @extend_schema(
-        operation_id="list_capacity_requests",
-        parameters=[CapacityRequestsQuery, *PAGES],
-        responses=list_of(CapacityRequestOut),
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_capacity_requests", CapacityRequestOut, CapacityRequestsQuery)
+    def get(self, request: Request) -> HttpResponseBase:
         """The newest first, each with what it costs and how long each step took."""
-        states = split_words(CapacityRequestsQuery.of(request)["state"])
+        states = split_words(CapacityRequestsQuery.of(request, SORT)["state"])
         refuse_others("state", states, STATES)
         with reading_once():
             facts = capacity_requests(self.viewer().seen_teams)
             wanted = [fact for fact in facts if not states or fact.state in states]
-            page = slice_of(wanted, parse_page_request(request), _newest_first)
-            return paged(request, page, serialize_request)
+            return answer_table(request, CapacityRequestOut, wanted)
 
     @extend_schema(
         operation_id="raise_capacity_request",
@@ -215,7 +210,3 @@ def _id_named(field: str, name: str, ids: Mapping[str, int]) -> int:
     if name not in ids:
         raise ValidationError({field: [f"there is no {field} named {name!r}"]})
     return ids[name]
-
-
-def _newest_first(fact: CapacityRequestFact) -> tuple[float, int]:
-    return -fact.raised_at.timestamp(), -fact.id

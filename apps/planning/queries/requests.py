@@ -17,7 +17,8 @@ from apps.planning.queries.request_profile import (
     RequestProfile,
     profile_from_json,
 )
-from apps.show.entries import Entry
+from apps.show.amounts import counted
+from apps.show.entries import Entry, Ratio
 from apps.workloads import queries as workloads
 
 WAITING, APPROVED, DELIVERED = (
@@ -28,6 +29,8 @@ STATES = {str(value): str(label) for value, label in RequestState.choices}
 STEPS = {str(value): str(label) for value, label in RequestStepKind.choices}
 MOST_GPUS = 1_000_000
 LONGEST_REASON = 2_000
+HOURS_OF_OPEN = 720.0
+"""What an open request costs is of so many hours."""
 _REASON = Entry(
     "Why",
     "What it is for, and what does not happen without it.",
@@ -83,6 +86,23 @@ class CapacityRequestFact(EnteredCapacityRequest):
     def where(self) -> str:
         """The pool's name, or the model's."""
         return self.pool or self.gpu_model
+
+    @property
+    def title(self) -> str:
+        """Return what is asked for: `12 GPUs in h100 for Search (reranker)`."""
+        place = f"in {self.pool}" if self.pool else f"of {self.gpu_model}"
+        of = f" ({self.workload})" if self.workload else ""
+        return f"{counted(self.gpus, 'GPU')} {place} for {self.team}{of}"
+
+    @property
+    def cost_hours(self) -> Ratio:
+        """The hours that its cost is of."""
+        return HOURS_OF_OPEN if self.milliseconds is None else self.milliseconds / HOUR_MS
+
+    @property
+    def cost_basis(self) -> str:
+        """The basis of its price; empty where there was none."""
+        return self.profile.price.basis if self.profile.price else ""
 
     @property
     def milliseconds(self) -> int | None:

@@ -13,9 +13,10 @@ from apps.economics.gates import Gate, GateName, serialize_gates
 from apps.planning.actions.gpu_quotas import EnteredGpuQuota, add_gpu_quota
 from apps.planning.models import CapacityRequest, Forecast, ForecastMethod, ForecastSeries
 from apps.planning.queries.series import SeriesKey
-from tests import make
+from tests import make, rest
 from tests.apps.console.people import signed_in, text_of
 from tests.apps.planning.capacity_scene import ASKED_AT, NEXT_DAY, raised, starved_team
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/capacity-requests"
@@ -96,6 +97,22 @@ def test_the_list_is_filtered_and_told_as_csv(starved) -> None:
         "Research", "h100", "12", "35395.200000",
     )  # fmt: skip
     assert float(row["fixes_return_gpus"]) == pytest.approx(6 / 14, abs=1e-5)
+
+
+def test_the_list_is_the_table_of_the_page(starved) -> None:
+    team_id, pool_id = starved
+    for gpus in (4, 12, 8):
+        raised(team_id, pool_id=pool_id, gpus=gpus)
+    machine = rest.with_token("read", name="orders")
+    assert_listed_as_on_page(
+        machine,
+        "capacity-requests",
+        page=signed_in("finance"),
+        file="/capacity-requests.csv?sort=-gpus",
+        sort="-gpus",
+    )
+    rows = machine.get("capacity-requests", sort="gpus").json()["results"]
+    assert [row["gpus"] for row in rows] == [4, 8, 12]
 
 
 @pytest.mark.parametrize(

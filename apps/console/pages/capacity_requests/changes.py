@@ -223,7 +223,7 @@ def _step(
         return step_words.done, ("capacity-request", fact.id)
 
     return Change(
-        finding=f"{step_words.finding} {words.title_of(fact)}",
+        finding=f"{step_words.finding} {fact.title}",
         explanation=f"{fact.reason} ({fact.steps[0].by})",
         back=Link("Back to the request", reverse("capacity-request", args=[fact.id])),
         form=form,

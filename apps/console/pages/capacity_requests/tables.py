@@ -8,74 +8,34 @@ from typing import Any
 from django.urls import reverse
 
 from apps.console.kit.cells import (
-    COUNT,
-    DAY_OR_INSTANT,
     DURATION,
     FIGURE,
     INSTANT,
-    MONEY,
     PROSE,
     WRAPPED,
-    Format,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.capacity_requests import words
 from apps.planning.queries.request_profile import RequestProfile, UseFact
 from apps.planning.queries.request_words import (
     ProfileSentence,
     gpus_text,
-    request_cost,
-    returned_gpus,
 )
 from apps.planning.queries.requests import (
-    STATES,
     STEPS,
     CapacityRequestFact,
     RequestStepFact,
 )
+from apps.planning.tables.capacity_requests import CAPACITY_REQUESTS, GPUS
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import full_amount
 from apps.show.words import WASTE_WORDS
 from apps.tables.column import Column
 
-GPUS = Format(lambda gpus, _: gpus_text(gpus), lambda gpus, _: f"{gpus:.6f}", "number-cell")
-NOT_YET = "not yet"
-
-REQUESTS = Table[CapacityRequestFact](
-    "requests",
-    "Requests",
-    (
-        Column("request", "Request", words.title_of, PROSE,
-               href=lambda fact: reverse("capacity-request", args=[fact.id])),
-        Column("id", "", lambda fact: fact.id),
-        Column("state", "State", lambda fact: STATES[fact.state], csv="",
-               warns=lambda fact: fact.state == "raised"),
-        Column("status", "", lambda fact: fact.state, csv="state"),
-        Column("team", "", lambda fact: fact.team),
-        Column("workload", "", lambda fact: fact.workload),
-        Column("pool", "", lambda fact: fact.pool),
-        Column("gpu_model", "", lambda fact: fact.gpu_model),
-        Column("gpus", "GPUs", lambda fact: fact.gpus, COUNT),
-        Column("returned", "Reclaimable GPUs", lambda fact: returned_gpus(fact.profile),
-               GPUS, csv="fixes_return_gpus"),
-        Column("starts_at", "", lambda fact: fact.starts_at, DAY_OR_INSTANT),
-        Column("ends_at", "", lambda fact: fact.ends_at, DAY_OR_INSTANT),
-        Column("cost", "Cost", request_cost, MONEY,
-               note=lambda fact: "" if fact.ends_at else " in 30 days"),
-        CURRENCY_COLUMN,
-        Column("raised_at", "", lambda fact: fact.raised_at, INSTANT),
-        Column("decided", "To decision", lambda fact: fact.time_to_decision, DURATION,
-               csv="seconds_to_decision", missing=NOT_YET),
-        Column("delivered", "To delivered", lambda fact: fact.time_to_delivery, DURATION,
-               csv="seconds_to_delivery", missing=NOT_YET),
-        Column("worked", "To productive work", lambda fact: fact.time_to_work, DURATION,
-               csv="seconds_to_productive_work", missing=NOT_YET),
-        Column("reason", "", lambda fact: fact.reason),
-    ),
-    noun=("request", "requests"),
-    about="{said}; reclaimable: GPUs that the team’s own use says are there already",
-    sort="sort",
-)  # fmt: skip
+REQUESTS = Table.of(
+    CAPACITY_REQUESTS,
+    dress={"request": {"href": lambda fact: reverse("capacity-request", args=[fact.id])}},
+)
 SENTENCES = Table[ProfileSentence](
     "profile",
     "What the profile says",

@@ -17,17 +17,10 @@ from apps.show.money import rounded_amount, unit_cost
 from apps.show.time import day_or_instant, minute_duration
 
 
-def title_of(fact: CapacityRequestFact) -> str:
-    """`12 GPUs in h100 for Search (reranker)`."""
-    place = f"in {fact.pool}" if fact.pool else f"of {fact.gpu_model}"
-    of = f" ({fact.workload})" if fact.workload else ""
-    return f"{counted(fact.gpus, 'GPU')} {place} for {fact.team}{of}"
-
-
 def finding_of(fact: CapacityRequestFact) -> str:
     """The request, how far it is, and how much of it the team's own use says is there already."""
     returned = returned_gpus(fact.profile)
-    sentence = f"{title_of(fact)}: {STATES[fact.state]}"
+    sentence = f"{fact.title}: {STATES[fact.state]}"
     if returned is None:
         return f"{sentence}; what fixes would return is not measured there"
     return f"{sentence}; fixes to what it holds there would return up to {gpus_text(returned)} GPUs"

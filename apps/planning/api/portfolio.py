@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -10,7 +11,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries import person_names
 from apps.accounts.queries.reading import reading_once
 from apps.files.limits import BodyKind
 from apps.planning import actions
@@ -21,12 +21,13 @@ from apps.planning.queries.portfolio.runs import (
     portfolio_run,
     portfolio_runs,
 )
+from apps.planning.tables.portfolio_runs import PORTFOLIO_RUNS
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
-from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer
+from apps.web.rest.pages import serialize_as
+from apps.web.rest.schema import REPEAT_KEY
 from apps.web.rest.strict import Parameters, StrictSerializer, parsed
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
 TABLES_HELP = "as [[{}]] of docs/guides/portfolio.md; a table of a name that is known changes it"
@@ -57,13 +58,20 @@ class PortfolioIn(StrictSerializer):
     )
 
 
-class PortfolioRunOut(Answer[PortfolioRunFact]):
+class RunAddressOut(serializers.CharField):
+    """Where a run is answered, by its id."""
+
+    def to_representation(self, value: Any) -> str:
+        """Return its path."""
+        return reverse("api-portfolio-run", args=[value])
+
+
+class PortfolioRunOut(RowAnswer):
     """A run: how far it is, and where it is answered; `refusal` says why it is not."""
 
-    without = ("asked_by_id", "overlay", "text", "answer")
-    first = ("id", "address", "asked_at", "asked_by")
-    address = serializers.CharField()
-    asked_by = NamedOut(allow_null=True)
+    table = PORTFOLIO_RUNS
+    address = RunAddressOut(source="id")
+    asked_by = NamedOut(allow_null=True, source="*")
 
 
 class PortfolioOut(PortfolioRunOut):
@@ -101,15 +109,12 @@ class PortfolioRuns(PortfolioView):
 
     row = PortfolioRunOut
 
-    @extend_schema(
-        operation_id="list_portfolio_runs", parameters=[*PAGES], responses=list_of(PortfolioRunOut)
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_portfolio_runs", PortfolioRunOut)
+    def get(self, request: Request) -> HttpResponseBase:
         """All runs that are kept, the newest first."""
-        Parameters.of(request)
+        Parameters.of(request, SORT)
         with reading_once():
-            page = slice_of(portfolio_runs(), parse_page_request(request), lambda run: (-run.id,))
-            return paged(request, page, _serialize_run)
+            return answer_table(request, PortfolioRunOut, portfolio_runs())
 
     @extend_schema(
         operation_id="ask_portfolio",
@@ -162,18 +167,10 @@ def _get_run_or_404(run_id: int) -> PortfolioRunFact:
 
 
 def _serialize_run(run: PortfolioRunFact) -> dict[str, Any]:
-    return serialize_as(PortfolioRunOut, run, **_named(run))
+    return serialize_as(PortfolioRunOut, run)
 
 
 def _serialize_full_run(run: PortfolioRunFact | None) -> dict[str, Any]:
     if run is None:
         raise Http404
-    return serialize_as(PortfolioOut, run, **_named(run))
-
-
-def _named(run: PortfolioRunFact) -> dict[str, Any]:
-    asked_by = run.asked_by_id
-    return {
-        "address": reverse("api-portfolio-run", args=[run.id]),
-        "asked_by": asked_by and {"id": asked_by, "name": person_names()[asked_by]},
-    }
+    return serialize_as(PortfolioOut, run)

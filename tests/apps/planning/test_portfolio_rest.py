@@ -12,6 +12,8 @@ from apps.planning.solvers.portfolio import series_answer
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.planning.portfolio_scene import AT, FAMILY, QUICK, make_portfolio_world
+from tests.rest import with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +58,14 @@ def test_a_portfolio_is_asked_for_answered_and_read(manages) -> None:
     (listed,) = told(manages, "/runs").json()["results"]
     assert listed["digest"] == whole["digest"]
     assert "answer" not in listed
+    asked(manages, QUICK)
+    assert_listed_as_on_page(
+        with_token("read"),
+        "portfolio/runs",
+        page=signed_in("finance"),
+        file="/portfolio.csv?table=runs&runs=state",
+        sort="state",
+    )
 
 
 def test_a_run_is_called_off_once(manages) -> None:

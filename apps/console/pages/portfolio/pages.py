@@ -19,6 +19,7 @@ from apps.console.pages.portfolio.tables import RUNS
 from apps.planning import actions
 from apps.planning.queries.portfolio.runs import (
     REFUSED,
+    STATE_WORDS,
     PortfolioRunFact,
     latest_portfolio,
     portfolio_run,
@@ -73,7 +74,7 @@ def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
     problem = run.refusal or words.progress(run) if run.state != "cancelled" else ""
     return ConsolePage(
         context=context,
-        finding=f"This portfolio is {words.STATES[run.state]}",
+        finding=f"This portfolio is {STATE_WORDS[run.state]}",
         under=(words.describe_requester(run, person_names()), instant(run.asked_at, context.zone)),
         problems=(problem,) if run.state == REFUSED else (),
         back=back,

@@ -7,18 +7,16 @@ from django.urls import reverse
 
 from apps.console.kit.cells import (
     COUNT,
-    INSTANT,
     MONEY,
     RATIO,
     SIGNED_RATIO,
-    TEXT,
     WHOLE_MONEY,
     WRAPPED,
     Format,
 )
 from apps.console.kit.table import Table
 from apps.console.pages.portfolio import words
-from apps.planning.queries.portfolio.runs import PortfolioRunFact
+from apps.planning.tables.portfolio_runs import PORTFOLIO_RUNS
 from apps.show.money import unit_cost
 from apps.tables.column import Column
 
@@ -208,21 +206,10 @@ DURATION = Table[Row](
         Column("blocked", "Blocked", _field("blocked"), GPUS),
     ),
 )
-RUNS = Table[PortfolioRunFact](
-    "runs",
-    "Asked so far",
-    (
-        Column("asked_at", "Asked", lambda run: run.asked_at, INSTANT,
-               href=lambda run: reverse("portfolio-run", args=[run.id])),
-        Column("weekly", "How", lambda run: "by the week" if run.is_weekly else "by somebody"),
-        Column("state", "State", lambda run: words.STATES[run.state]),
-        Column("refusal", "Why not", lambda run: run.refusal, WRAPPED),
-        Column("digest", "", lambda run: run.digest, TEXT),
-    ),
-    noun=("run", "runs"),
-    sort="runs",
-    per_page=20,
-)  # fmt: skip
+RUNS = Table.of(
+    PORTFOLIO_RUNS,
+    dress={"asked_at": {"href": lambda run: reverse("portfolio-run", args=[run.id])}},
+)
 OF_ANSWER: Mapping[str, tuple[Table[Row], Any]] = {
     "offers": (OFFERS, lambda answer: answer["offers"]),
     "choices": (CHOICES, lambda answer: [answer["chosen"], *answer["compared"]]),

@@ -27,13 +27,6 @@ SOURCES = {
     "spot": "Spot",
     "unused": "Paid for and not used",
 }
-STATES = {
-    "waiting": "waits",
-    "running": "under way",
-    "done": "done",
-    "refused": "refused",
-    "cancelled": "called off",
-}
 CHANGES = {
     "demand -20%": "Demand is a fifth less",
     "demand +20%": "Demand is a fifth more",

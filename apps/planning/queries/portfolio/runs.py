@@ -4,11 +4,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
+from apps.accounts.queries import person_names
 from apps.planning.models import PortfolioRun, PortfolioState
 from apps.show.entries import Entry
 
 DONE, REFUSED = str(PortfolioState.DONE), str(PortfolioState.REFUSED)
 STATES = tuple(str(state) for state in PortfolioState)
+STATE_WORDS = {
+    "waiting": "waits",
+    "running": "under way",
+    "done": "done",
+    "refused": "refused",
+    "cancelled": "called off",
+}
 OPEN = (str(PortfolioState.WAITING), str(PortfolioState.RUNNING))
 
 
@@ -29,6 +37,11 @@ class PortfolioRunFact:
     refusal: str
     digest: Annotated[str, Entry(help="SHA-256 of the question and its histories")]
     answer: dict[str, Any] | None = None
+
+    @property
+    def asked_by(self) -> str:
+        """The name of who asked; empty of nobody."""
+        return "" if self.asked_by_id is None else person_names()[self.asked_by_id]
 
     @property
     def is_open(self) -> bool:

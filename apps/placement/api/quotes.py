@@ -24,12 +24,13 @@ from apps.placement.api.quote_shapes import (
     serialize_quote,
 )
 from apps.placement.queries.placement_scope import PlacementScope, shown_quote, visible_quote
-from apps.placement.queries.quotes import QuoteCalibration, calibration, quote_page
+from apps.placement.queries.quotes import calibration, quote_page
+from apps.placement.tables.quote_calibration import QUOTE_CALIBRATION
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
+from apps.web.rest.pages import list_of, paged, parse_page_request
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 
 
 class Quotes(PlacementView):
@@ -111,8 +112,10 @@ class TakenQuote(PlacementView):
         return Response(serialize_one_quote(shown_quote(visible_quote(quote_id, scope), scope)))
 
 
-class CalibrationOut(Answer[QuoteCalibration]):
+class CalibrationOut(RowAnswer):
     """Of quotes that ended: medians of actual ÷ predicted (null: none has both), and those in time."""
+
+    table = QUOTE_CALIBRATION
 
 
 class QuoteCalibrations(PlacementView):
@@ -120,18 +123,12 @@ class QuoteCalibrations(PlacementView):
 
     row = CalibrationOut
 
-    @extend_schema(
-        operation_id="list_quote_calibration",
-        parameters=[*PAGES],
-        responses=list_of(CalibrationOut),
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_quote_calibration", CalibrationOut)
+    def get(self, request: Request) -> HttpResponseBase:
         """By way of buying, of every quote that was taken and ended, as far as they are the caller's."""
-        Parameters.of(request)
+        Parameters.of(request, SORT)
         scope = self.scope()
-        calibrations = calibration(scope.team_ids, scope.pool_ids)
-        page = slice_of(calibrations, parse_page_request(request), lambda fact: (fact.option,))
-        return paged(request, page, lambda fact: serialize_as(CalibrationOut, fact))
+        return answer_table(request, CalibrationOut, calibration(scope.team_ids, scope.pool_ids))
 
 
 def requested_team_id(name: str, scope: PlacementScope) -> int | None:

@@ -26,6 +26,7 @@ from tests import make
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import planted_runs
 from tests.rest import Caller, signed_in, with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -345,6 +346,13 @@ def test_what_came_of_a_taken_offer_is_held_against_what_was_said(caller: Caller
         "on_demand", 1, 1, 1,
     )  # fmt: skip
     assert row["cost_ratio"] == pytest.approx(110.08 / 2641.92, rel=1e-4)
+    assert_listed_as_on_page(
+        caller,
+        "quotes/calibration",
+        page=signed_in("finn", "finance")[0].client,
+        file="/placement/quotes.csv?table=calibration&option=-count",
+        sort="-count",
+    )
     assert Job.objects.filter(id=job_id).exists()
 
 

@@ -17,7 +17,8 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import Table
 from apps.console.pages.placement import words
-from apps.placement.queries.quotes import QuoteCalibration, QuoteFact
+from apps.placement.queries.quotes import QuoteFact
+from apps.placement.tables.quote_calibration import QUOTE_CALIBRATION
 from apps.show.money import full_amount
 from apps.show.time import minute_duration
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
@@ -172,24 +173,4 @@ QUOTES = Table[QuoteFact](
     sort="-asked_at",
 )  # fmt: skip
 
-CALIBRATION = Table[QuoteCalibration](
-    "calibration",
-    "How well quotes said what came",
-    (
-        Column("option", "Bought", lambda row: words.WAYS[row.option].label),
-        Column("count", "Jobs that ended", lambda row: row.count, COUNT),
-        Column("cost_ratio", "Cost, actual ÷ predicted", lambda row: row.cost_ratio, FIGURE,
-               shown=_words_of(lambda row: row.cost_ratio, "{:.2f}".format)),
-        Column("finish_ratio", "Time, actual ÷ predicted", lambda row: row.finish_ratio, FIGURE,
-               shown=_words_of(lambda row: row.finish_ratio, "{:.2f}".format)),
-        Column("on_time", "In time", lambda row: row.on_time, COUNT),
-        Column("with_deadline", "Had a deadline", lambda row: row.with_deadline, COUNT),
-        Column("interruptions", "Interruptions", lambda row: row.interruptions, FIGURE,
-               shown=lambda row, _: f"{row.interruptions} of {row.expected_interruptions:.1f} expected"),
-        Column("expected_interruptions", "", lambda row: row.expected_interruptions),
-    ),
-    noun=("way of buying", "ways of buying"),
-    about="{said}; medians: 1 is as was said, below it jobs came to less",
-    empty="No job whose offer was taken has ended and been charged yet.",
-    sort="option",
-)  # fmt: skip
+CALIBRATION = Table.of(QUOTE_CALIBRATION)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -9,13 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.placement.api.callers import CanSeeOfferRates
-from apps.placement.queries.spot_evidence import SpotEvidence, spot_evidence
+from apps.placement.queries.spot_evidence import spot_evidence
 from apps.placement.queries.spot_regions import RegionHour, SpotRegion, spot_regions
+from apps.placement.tables.spot_evidence import SPOT_EVIDENCE
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import RestView
 
 
@@ -30,10 +33,16 @@ class SeenInterruptionsOut(serializers.Serializer[Any]):
     is_thin = serializers.BooleanField(help_text="fewer than 5 interruptions were seen")
 
 
-class SpotEvidenceRowOut(Answer[SpotEvidence]):
+class SpotEvidenceRowOut(RowAnswer):
     """Evidence of spot that one source has of one place; empty texts: nobody said."""
 
-    without = ("known_by_hour",)
+    table = SPOT_EVIDENCE
+    without = (
+        *("interruptions_per_day", "low_per_day", "high_per_day", "thin", "exposure_hours"),
+        *("interruptions", "place", "gpu_model", "instance_type"),
+    )
+    gpu_model = serializers.CharField()
+    instance_type = serializers.CharField()
     interruptions = SeenInterruptionsOut(source="rate")
     by_hour = SeenInterruptionsOut(
         many=True, help_text="by hour of the day in UTC, shrunk to all; empty: no clock is known"
@@ -60,23 +69,14 @@ class SpotEvidenceList(RestView):
 
     row = SpotEvidenceRowOut
 
-    @extend_schema(
-        operation_id="list_spot_evidence",
-        parameters=[*PAGES],
-        responses=list_of(SpotEvidenceRowOut),
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_spot_evidence", SpotEvidenceRowOut)
+    def get(self, request: Request) -> HttpResponseBase:
         """Own spot pools over the last 90 days, and each imported series of availability, by source and name.
 
         A rate is of what was seen taken away: never of a price.
         """
-        Parameters.of(request)
-        page = slice_of(spot_evidence(timezone.now()), parse_page_request(request), _evidence_key)
-        return paged(request, page, lambda row: serialize_as(SpotEvidenceRowOut, row))
-
-
-def _evidence_key(row: SpotEvidence) -> tuple[str, str]:
-    return row.source, row.name
+        Parameters.of(request, SORT)
+        return answer_table(request, SpotEvidenceRowOut, spot_evidence(timezone.now()))
 
 
 class SpotRegionList(RestView):

@@ -13,7 +13,8 @@ from apps.fleet.actions.agent_reports import reclaim_node
 from apps.placement.models import SpotSeries
 from apps.placement.queries.spot_evidence import spot_evidence
 from tests import make
-from tests.rest import with_token
+from tests.rest import signed_in, with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -89,6 +90,13 @@ def test_imported_series_are_read_over_rest_with_their_range(capsys, tmp_path) -
     assert dated["seen_until"] == "2026-03-05T18:00:00Z"
     assert (undated["by_hour"], undated["seen_from"]) == ([], None)
     assert with_token("jobs", name="other").get("spot-evidence").status_code == 403
+    assert_listed_as_on_page(
+        with_token("read", name="orders"),
+        "spot-evidence",
+        page=signed_in("finn", "finance")[0].client,
+        file="/placement/spot.csv?evidence-by=-name",
+        sort="-name",
+    )
 
 
 def test_a_csv_brings_its_clock_with_it(capsys, tmp_path) -> None:

@@ -7,11 +7,12 @@ from apps.console.kit.cells import COUNT, FIGURE, RATIO, drawn, quiet
 from apps.console.kit.heat import HEAT, Heat, HeatCell
 from apps.console.kit.request import Context
 from apps.console.kit.table import Table, TableSection
-from apps.console.pages.placement.spot_tables import SOURCES, a_day, day_rate, range_words
+from apps.console.pages.placement.spot_tables import a_day, range_words
 from apps.economics.hours import DAY_HOURS
 from apps.economics.spot.evidence import ObservedInterruptions
 from apps.placement.queries.spot_evidence import IMPORTED, OWN_NODES, SpotEvidence
 from apps.placement.queries.spot_regions import RegionHour, SpotRegion, spot_regions
+from apps.placement.tables.spot_evidence import SOURCES, day_rate
 from apps.show.amounts import counted, per_cent
 from apps.tables.column import Column
 

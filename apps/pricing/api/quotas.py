@@ -1,14 +1,13 @@
 """Quotas over the wire: the most that clouds let accounts have, and capacity that is held."""
 
-from drf_spectacular.utils import extend_schema
+from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from apps.pricing.queries.quotas import QuotaFact, QuotasWanted, quota_page
-from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
-from apps.web.rest.schema import PAGES
-from apps.web.rest.shapes import Answer, Filters
+from apps.pricing.queries.quotas import QuotasWanted, quotas
+from apps.pricing.tables.quotas import QUOTAS
+from apps.web.rest.shapes import Filters
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import PricesView
 
 
@@ -16,13 +15,14 @@ class QuotasAsked(Filters[QuotasWanted]):
     """Filters of a list of quotas."""
 
 
-class QuotaOut(Answer[QuotaFact]):
+class QuotaOut(RowAnswer):
     """At most `value`, of which `used` is taken; null where not reported.
 
     A code that begins with `reservation/` is capacity that is held, in machines.
     """
 
-    first = ("id", "provider", "account", "region")
+    table = QUOTAS
+    without = ("cloud",)
     value = serializers.DecimalField(max_digits=24, decimal_places=6)
     used = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
 
@@ -32,11 +32,7 @@ class Quotas(PricesView):
 
     row = QuotaOut
 
-    @extend_schema(
-        operation_id="list_quotas", parameters=[QuotasAsked, *PAGES], responses=list_of(QuotaOut)
-    )
-    def get(self, request: Request) -> Response:
+    @table_schema("list_quotas", QuotaOut, QuotasAsked)
+    def get(self, request: Request) -> HttpResponseBase:
         """Limits and held capacity by provider, account, region and code."""
-        wanted = QuotasAsked.wanted(request)
-        page = quota_page(wanted, parse_page_request(request))
-        return paged(request, page, lambda row: serialize_as(QuotaOut, row))
+        return answer_table(request, QuotaOut, quotas(QuotasAsked.wanted(request, SORT)))

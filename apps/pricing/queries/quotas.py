@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from apps.accounts.queries.facts import facts_of, field_names
-from apps.accounts.queries.paging import Page, PageRequest, page_of
+from apps.accounts.queries.facts import facts_of, fields_of
 from apps.pricing.models import CloudQuota
 from apps.providers.reading import AccountLimit
 
@@ -38,15 +36,11 @@ class QuotasWanted:
     region: str | None = None
 
 
-def quotas() -> list[QuotaFact]:
-    """Every limit and all held capacity, by provider, account, region and code."""
-    rows = CloudQuota.objects.order_by("provider", "account", "region", "code")
-    return list(facts_of(QuotaFact, rows))
+EVERY_QUOTA = QuotasWanted()
 
 
-def quota_page(wanted: QuotasWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
-    """A page of them in the same order."""
-    chosen = {"provider": wanted.provider, "account": wanted.account, "region": wanted.region}
-    conditions = {name: value for name, value in chosen.items() if value is not None}
-    rows = CloudQuota.objects.filter(**conditions).values(*field_names(QuotaFact))
-    return page_of(rows, page_request, "provider", "account", "region", "code")
+def quotas(wanted: QuotasWanted = EVERY_QUOTA) -> list[QuotaFact]:
+    """Limits and held capacity that are wanted, by provider, account, region and code."""
+    conditions = {name: value for name, value in fields_of(wanted).items() if value is not None}
+    rows = CloudQuota.objects.filter(**conditions)
+    return list(facts_of(QuotaFact, rows.order_by("provider", "account", "region", "code")))

@@ -130,9 +130,12 @@ class Filters(OfShape[Shape], Parameters):
         return _fields_of(self, _filter_field, lambda field: field.name)
 
     @classmethod
-    def wanted(cls, request: Request) -> Shape:
-        """Return what the parameters of a request want; refuses a ValidationError that names each bad one."""
-        return cast(Shape, cls.shape(**cls.of(request)))
+    def wanted(cls, request: Request, *further: str) -> Shape:
+        """Return what the parameters of a request want; refuses a ValidationError that names each bad one.
+
+        `further` are names of parameters that the list reads itself.
+        """
+        return cast(Shape, cls.shape(**cls.of(request, *further)))
 
 
 class Answer(OfShape[Shape], serializers.Serializer[Any]):

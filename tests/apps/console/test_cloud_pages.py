@@ -21,6 +21,8 @@ from apps.providers.cloud import CloudFault
 from apps.providers.reading import AccountLimit, ObservedMachine
 from tests import make
 from tests.apps.console.people import confirmed, signed_in
+from tests.rest import with_token
+from tests.table_lists import assert_listed_as_on_page
 
 pytestmark = pytest.mark.django_db
 
@@ -244,6 +246,13 @@ def test_limits_are_listed_with_what_is_used_and_what_is_full() -> None:
         "L-7212CCBC": ("64", ""),
         "reservation/cr-1": ("4", "4"),
     }
+    assert_listed_as_on_page(
+        with_token("read", name="all"),
+        "quotas",
+        page=client,
+        file="/clouds.csv?table=quotas&quotas=-value",
+        sort="-value",
+    )
 
 
 def test_who_is_missing_on_either_side_is_listed() -> None:

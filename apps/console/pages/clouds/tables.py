@@ -1,26 +1,19 @@
 """The tables of cloud accounts: what is read, limits, and who is missing on either side."""
 
 from datetime import datetime
-from decimal import Decimal
 from typing import NamedTuple
 
 from django.urls import reverse
 
-from apps.console.kit.cells import INSTANT, RATIO, Format, quiet
+from apps.console.kit.cells import INSTANT, quiet
 from apps.console.kit.table import Table
 from apps.console.pages.clouds.words import counts_of, how_often, state_of
 from apps.fleet.queries.cloud_machines import MachineFact, StrayNode
 from apps.fleet.queries.clouds import SyncHealth
-from apps.pricing.queries.quotas import QuotaFact
+from apps.pricing.tables.quotas import QUOTAS as QUOTA_TABLE
 from apps.providers.cloud import KINDS
 from apps.providers.registry import label_of
 from apps.tables.column import Column
-
-PLAIN = Format(
-    lambda number, _: f"{number.normalize():f}",
-    lambda number, _: f"{number.normalize():f}",
-    "number-cell",
-)
 
 
 class ReadKind(NamedTuple):
@@ -42,16 +35,6 @@ class StrayMachine(NamedTuple):
     account: str
 
 
-def used_ratio(limit: QuotaFact) -> Decimal | None:
-    """How much of a limit is used; None where nobody told."""
-    return None if limit.used is None or not limit.value else limit.used / limit.value
-
-
-def _is_full(limit: QuotaFact) -> bool:
-    """A reservation is meant to be full; a limit stops whoever wants more."""
-    return not limit.is_held and (used_ratio(limit) or 0) >= 1
-
-
 READINGS = Table[ReadKind](
     "readings",
     "What is read",
@@ -71,28 +54,7 @@ READINGS = Table[ReadKind](
         Column("note", "", lambda row: row.health.note),
     ),
 )  # fmt: skip
-QUOTAS = Table[QuotaFact](
-    "quotas",
-    "Quotas and held capacity",
-    (
-        Column("name", "Quota or reservation", lambda limit: limit.name,
-               note=lambda limit: limit.code),
-        Column("cloud", "", lambda limit: label_of(limit.provider)),
-        Column("account", "Account", lambda limit: f"{label_of(limit.provider)} {limit.account}",
-               written=lambda limit, _: limit.account),
-        Column("region", "Region", lambda limit: limit.region),
-        Column("code", "", lambda limit: limit.code),
-        Column("value", "Limit", lambda limit: limit.value, PLAIN),
-        Column("used", "Used", lambda limit: limit.used, PLAIN, missing=quiet("not reported")),
-        Column("share", "Used of limit", used_ratio, RATIO, csv="", missing="", warns=_is_full),
-        Column("unit", "Unit", lambda limit: limit.unit),
-        Column("read", "Read", lambda limit: limit.read_at, INSTANT, csv="read_at"),
-    ),
-    noun=("line", "lines"),
-    about="limits of the accounts, and reservations that are billed whether used or not: {said}",
-    sort="quotas",
-    csv_first=("cloud", "account", "region", "code"),
-)  # fmt: skip
+QUOTAS = Table.of(QUOTA_TABLE, dress={"used": {"missing": quiet("not reported")}})
 MACHINES = Table[StrayMachine](
     "machines",
     "Instances without a node",

@@ -10,9 +10,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from html import unescape
+from pathlib import Path
 from typing import Any, LiteralString
 
 import pytest
@@ -29,6 +31,7 @@ from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.models import Workload
 from tests import make
 from tests.apps.ledger import audited_world, scene
+from tests.planted import undone
 from tests.scope.addresses import PARAMETER, TeachTheWalker, every_address
 
 pytestmark = pytest.mark.django_db
@@ -69,35 +72,49 @@ class Walked:
     page: str
 
 
-@pytest.fixture(scope="module")
-def planted(of_module: None, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """A month of every kind of charge, closed; what fills the addresses."""
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.proof)])
+def planted(
+    request: pytest.FixtureRequest, of_module: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mapping[str, Any]]:
+    """A month of every kind of charge, closed; what fills the addresses.
+
+    Hardware that is charged to the month's end, and a fee of all its hours, are in the proof.
+    """
+    with undone():
+        make_month(tmp_path_factory.mktemp("bills"), is_whole=request.param)
+        found: dict[str, LiteralString] = {
+            "team_id": "accounts_team WHERE name = 'Research'",
+            "workload_id": "workloads_workload WHERE name = 'llm'",
+            "service_id": "workloads_workload WHERE kind = 'serving'",
+            "run_id": "workloads_run WHERE key = 'llama'",
+            "job_id": "workloads_job WHERE raw_id = '21'",
+            "pool_id": "fleet_pool WHERE name = 'trained on'",
+            "node_id": "fleet_node WHERE name = 'open-01'",
+            "bill_id": "ledger_bill",
+            "close_id": "ledger_close WHERE month = '2026-04-01'",
+            "commitment_id": "pricing_commitment",
+        }
+        ids = {
+            name: one(f"SELECT min(id) FROM {table}")  # noqa: S608  # tables named above
+            for name, table in found.items()
+        }
+        yield {**ids, "month": WINDOW, "day": "2026-04-01"}
+
+
+def make_month(folder: Path, *, is_whole: bool) -> None:
     with pytest.MonkeyPatch.context() as patched:
         # All of the month is over by then, and no hour of it is provisional.
         patched.setattr(audited_world, "NOW", CLOSED_AT)
-        audited_world.make_world(tmp_path_factory.mktemp("bills"))
+        if not is_whole:
+            brief = partial(scene.make_owned_plan, ends_at=audited_world.OPEN + timedelta(days=1))
+            patched.setattr(scene, "make_owned_plan", brief)
+            patched.setattr(audited_world, "_share_fee", lambda folder: None)
+        audited_world.make_world(folder)
     _call_of_a_workload()
     asked = close.CloseRequest(
         month=audited_world.APRIL, person_id=None, accepted=audited_world.EVERYTHING
     )
     close.close_month(request=asked, at=CLOSED_AT)
-    found: dict[str, LiteralString] = {
-        "team_id": "accounts_team WHERE name = 'Research'",
-        "workload_id": "workloads_workload WHERE name = 'llm'",
-        "service_id": "workloads_workload WHERE kind = 'serving'",
-        "run_id": "workloads_run WHERE key = 'llama'",
-        "job_id": "workloads_job WHERE raw_id = '21'",
-        "pool_id": "fleet_pool WHERE name = 'trained on'",
-        "node_id": "fleet_node WHERE name = 'open-01'",
-        "bill_id": "ledger_bill",
-        "close_id": "ledger_close WHERE month = '2026-04-01'",
-        "commitment_id": "pricing_commitment",
-    }
-    ids = {
-        name: one(f"SELECT min(id) FROM {table}")  # noqa: S608  # tables named above
-        for name, table in found.items()
-    }
-    return {**ids, "month": WINDOW, "day": "2026-04-01"}
 
 
 def _call_of_a_workload() -> None:

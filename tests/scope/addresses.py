@@ -50,6 +50,16 @@ def every_address() -> list[Address]:
     return sorted(set(_walk(get_resolver(), "")), key=lambda each: each.pattern)
 
 
+def by_room() -> dict[str, list[Address]]:
+    """Return every address, by the first part of its path that is not where all of REST is: as one test walks them."""
+    rooms: dict[str, list[Address]] = {}
+    for address in every_address():
+        where = "rest " if address.is_rest else ""
+        part = address.pattern.removeprefix("api/v1/").partition("/")[0].partition(".")[0]
+        rooms.setdefault(f"{where}{part}" or "overview", []).append(address)
+    return rooms
+
+
 def _walk(resolver: URLResolver, before: str) -> Iterator[Address]:
     for entry in resolver.url_patterns:
         pattern = before + str(entry.pattern)

@@ -16,6 +16,7 @@ from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargePart, LedgerDay, Line
 from apps.workloads.models import Allocation, Job, Workload
 from tests import make
+from tests.copied_rows import copy_rows, next_ids
 
 HOUR = timedelta(hours=1)
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
@@ -88,36 +89,40 @@ def plant_pool(
         for machine in range(machines)
         if (parts := what(hour, machine)) is not None
     ]
-    charges = Charge.objects.bulk_create(
+    ids = next_ids(Charge, len(lived))
+    whens = [
+        (BEGUN + hour * HOUR, (BEGUN + hour * HOUR).date().replace(day=1)) for hour, _, _ in lived
+    ]
+    copy_rows(
+        Charge,
         [
-            Charge(
-                kind="node_hour", node_id=nodes[machine], pool_id=pool_id,
-                part=ChargePart.COMMITTED if committed(hour, machine) else ChargePart.PRICED,
-                hour=BEGUN + hour * HOUR, through=BEGUN + (hour + 1) * HOUR,
-                posting_month=(BEGUN + hour * HOUR).date().replace(day=1),
-                status="estimated", currency="USD", digest=b"", **_amounts(price, gpus),
-            )
-            for hour, machine, _ in lived
+            {
+                "id": charge_id, "kind": "node_hour", "node_id": nodes[machine], "pool_id": pool_id,
+                "part": int(ChargePart.COMMITTED if committed(hour, machine) else ChargePart.PRICED),
+                "hour": starts_at, "through": starts_at + HOUR, "posting_month": month,
+                "status": "estimated", "currency": "USD", "digest": b"", **_amounts(price, gpus),
+            }
+            for charge_id, (hour, machine, _), (starts_at, month) in zip(ids, lived, whens, strict=True)
         ],
-        batch_size=2_000,
     )  # fmt: skip
     place = 1 + (Line.objects.aggregate(last=Max("id"))["last"] or 0)
-    lines = []
-    for charge, (_, _, parts) in zip(charges, lived, strict=True):
+    platform_id, lines = special_teams().platform_id, []
+    for charge_id, (_, _, parts), (starts_at, month) in zip(ids, lived, whens, strict=True):
         left = gpus - sum(part.gpus for part in parts)
         whole = [*parts, *([Part(left, State.UNALLOCATED)] if left > 1e-9 else [])]
         for part in whole:
-            team_id = part.workload.team_id if part.workload else special_teams().platform_id
             lines.append(
-                Line(
-                    id=place, posting_month=charge.posting_month, charge=charge, hour=charge.hour,
-                    pool_id=pool_id, team_id=team_id, workload=part.workload, job_id=part.job_id,
-                    state=int(part.state), flags=0, evidence=0,
-                    unit_milliseconds=round(part.gpus * HOUR_MS), **_amounts(price, part.gpus),
-                )
+                {
+                    "id": place, "posting_month": month, "charge_id": charge_id, "hour": starts_at,
+                    "pool_id": pool_id,
+                    "team_id": part.workload.team_id if part.workload else platform_id,
+                    "workload_id": part.workload.id if part.workload else None,
+                    "job_id": part.job_id, "state": int(part.state), "flags": 0, "evidence": 0,
+                    "unit_milliseconds": round(part.gpus * HOUR_MS), **_amounts(price, part.gpus),
+                }
             )  # fmt: skip
             place += 1
-    Line.objects.bulk_create(lines, batch_size=2_000)
+    copy_rows(Line, lines)
     return pool_id
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from apps.ledger.models import LedgerDay, LedgerPoolDay, LedgerTeamDay, LedgerUserDay
 from apps.review.models import AnomalyVerdict, SpendAnomaly
 from tests.apps.review.history import noise
+from tests.copied_rows import copy_rows
 
 FIRST = date(2026, 1, 5)
 """A Monday."""
@@ -36,7 +37,7 @@ def usual(number: int, size: float = 100.0) -> Dollars:
 
 def write_days(spenders: list[Spender], first: int, last: int, status: str = "estimated") -> None:
     """The days `[first, last)` of each in all roll-ups."""
-    tables: dict[Any, list[Any]] = {LedgerDay: [], LedgerTeamDay: [], LedgerPoolDay: [], LedgerUserDay: []}  # fmt: skip
+    tables: dict[Any, list[dict[str, Any]]] = {LedgerDay: [], LedgerTeamDay: [], LedgerPoolDay: [], LedgerUserDay: []}  # fmt: skip
     for day in range(first, last):
         on = FIRST + timedelta(days=day)
         for each in spenders:
@@ -50,15 +51,13 @@ def write_days(spenders: list[Spender], first: int, last: int, status: str = "es
                 "unit_milliseconds": ms, "held_milliseconds": ms, "observed_milliseconds": ms,
                 "unpriced_milliseconds": 0, "team_id": each.team_id,
             }  # fmt: skip
-            tables[LedgerTeamDay].append(LedgerTeamDay(**values))
-            tables[LedgerPoolDay].append(LedgerPoolDay(**values, pool_id=each.pool_id))
-            whole = values | {"workload_id": each.workload_id, "pool_id": each.pool_id}
-            tables[LedgerDay].append(LedgerDay(**whole, is_of_job=True))
-            tables[LedgerUserDay].append(
-                LedgerUserDay(**whole, is_of_job=True, user_name=each.user)
-            )
+            tables[LedgerTeamDay].append(values)
+            tables[LedgerPoolDay].append(values | {"pool_id": each.pool_id})
+            of_job = {"workload_id": each.workload_id, "pool_id": each.pool_id, "is_of_job": True}
+            tables[LedgerDay].append(values | of_job)
+            tables[LedgerUserDay].append(values | of_job | {"user_name": each.user})
     for table, found in tables.items():
-        table.objects.bulk_create(found)
+        copy_rows(table, found)
 
 
 def spend_anomaly_of(team_id: int, name: str, at: datetime) -> dict[str, int]:

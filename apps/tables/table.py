@@ -4,7 +4,6 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 from typing import Any, Generic, TypeVar
 
 from apps.show.cell_formats import CellLocale
@@ -13,14 +12,6 @@ from apps.tables.column import Column
 PER_PAGE = 100
 
 Row = TypeVar("Row")
-
-
-@dataclass(frozen=True, slots=True)
-class RowLocale:
-    """The currency that amounts of rows are in, and the zone of their moments."""
-
-    currency: str
-    zone: tzinfo
 
 
 # Without slots: with them Python 3.11 cannot make a frozen `Table[Row](…)`.

@@ -124,7 +124,7 @@ class QuoteCalibrations(PlacementView):
     row = CalibrationOut
 
     @table_schema("list_quote_calibration", CalibrationOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """By way of buying, of every quote that was taken and ended, as far as they are the caller's."""
         Parameters.of(request, SORT)
         scope = self.scope()

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -70,7 +69,7 @@ class SpotEvidenceList(RestView):
     row = SpotEvidenceRowOut
 
     @table_schema("list_spot_evidence", SpotEvidenceRowOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """Own spot pools over the last 90 days, and each imported series of availability, by source and name.
 
         A rate is of what was seen taken away: never of a price.

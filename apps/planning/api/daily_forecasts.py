@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.http import Http404
-from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import reading_once
@@ -47,7 +47,7 @@ class DaysOfForecast(RestView):
     row = ForecastDayOut
 
     @table_schema("list_forecast_days", ForecastDayOut)
-    def get(self, request: Request, daily_forecast_id: int) -> HttpResponseBase:
+    def get(self, request: Request, daily_forecast_id: int) -> Response:
         """Each day of the organisation's zone with its quantiles; they are null in a fallback."""
         with reading_once():
             forecast_detail = _daily_forecast(self, request, daily_forecast_id)
@@ -60,7 +60,7 @@ class MonthsOfForecast(RestView):
     row = ForecastMonthOut
 
     @table_schema("list_forecast_months", ForecastMonthOut)
-    def get(self, request: Request, daily_forecast_id: int) -> HttpResponseBase:
+    def get(self, request: Request, daily_forecast_id: int) -> Response:
         """Each month's total with its quantiles; the first and the last are of the days that lie ahead."""
         forecast_detail = _daily_forecast(self, request, daily_forecast_id)
         return answer_table(request, ForecastMonthOut, forecast_detail.forecast.months)

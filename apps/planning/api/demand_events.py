@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import Http404
-from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -64,7 +63,7 @@ class DemandEvents(RestView):
     row = DemandEventOut
 
     @table_schema("list_demand_events", DemandEventOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """All of them, the first to begin first."""
         Parameters.of(request, SORT)
         return answer_table(request, DemandEventOut, demand_events(self.viewer().seen_teams))

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404
-from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -164,7 +163,7 @@ class HoursOfForecast(RestView):
     row = ForecastHourOut
 
     @table_schema("list_forecast_hours", ForecastHourOut)
-    def get(self, request: Request, forecast_id: int) -> HttpResponseBase:
+    def get(self, request: Request, forecast_id: int) -> Response:
         """Each hour with its quantiles; quantiles are null where too few errors are known yet."""
         Parameters.of(request, SORT)
         forecast_detail = forecast_hours(forecast_id, self.viewer().seen_teams, BY_HOUR)

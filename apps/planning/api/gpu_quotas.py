@@ -1,8 +1,8 @@
 """GET /api/v1/gpu-quotas: how many GPUs a provider lets one have at once, and how many run."""
 
-from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
 from apps.planning.queries.gpu_quotas import gpu_quota_use, gpu_quotas
@@ -25,7 +25,7 @@ class GpuQuotas(PricesView):
     row = GpuQuotaOut
 
     @table_schema("list_gpu_quotas", GpuQuotaOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """Quotas with their use now and at most in the last 28 days, by provider, region and model."""
         Parameters.of(request, SORT)
         with reading_once():

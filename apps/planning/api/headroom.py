@@ -1,9 +1,9 @@
 """GET /api/v1/headroom-policies and /activity-targets: what is to be ready and active, and what is lacking."""
 
-from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
 from apps.planning.api.ahead_spans import AheadSpanOut
@@ -48,7 +48,7 @@ class HeadroomPolicies(PricesView):
     row = HeadroomPolicyOut
 
     @table_schema("list_headroom_policies", HeadroomPolicyOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """Policies with the GPUs that they ask for and those there, by name."""
         Parameters.of(request, SORT)
         with reading_once():
@@ -62,7 +62,7 @@ class ActivityTargets(PricesView):
     row = ActivityTargetOut
 
     @table_schema("list_activity_targets", ActivityTargetOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """Targets with what came in the last four whole weeks and what is lacking, by scope, id and measure."""
         Parameters.of(request, SORT)
         with reading_once():

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import Http404
-from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -110,7 +109,7 @@ class PortfolioRuns(PortfolioView):
     row = PortfolioRunOut
 
     @table_schema("list_portfolio_runs", PortfolioRunOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """All runs that are kept, the newest first."""
         Parameters.of(request, SORT)
         with reading_once():

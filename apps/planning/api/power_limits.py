@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
 from apps.economics.room_power import MoreGpus
@@ -66,7 +66,7 @@ class PowerLimits(PricesView):
     row = PowerLimitOut
 
     @table_schema("list_power_limits", PowerLimitOut)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """Rooms with what they drew in the newest hour and at most in the last 28 days, by name."""
         Parameters.of(request, SORT)
         with reading_once():

@@ -45,7 +45,7 @@ class CapacityRequestOut(RowAnswer):
     """
 
     table = CAPACITY_REQUESTS
-    without = ("team", "workload", "pool", "team_id", "workload_id", "pool_id")
+    without = ("request", "team", "workload", "pool", "team_id", "workload_id", "pool_id")
     team = NamedOut(source="*")
     workload = NamedOut(allow_null=True, source="*")
     pool = NamedOut(allow_null=True, source="*")

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import Http404
-from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -109,7 +108,7 @@ class CapacityRequests(RestView):
     changes = (CanRequestCapacity,)
 
     @table_schema("list_capacity_requests", CapacityRequestOut, CapacityRequestsQuery)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """The newest first, each with what it costs and how long each step took."""
         states = split_words(CapacityRequestsQuery.of(request, SORT)["state"])
         refuse_others("state", states, STATES)

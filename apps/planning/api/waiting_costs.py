@@ -1,10 +1,10 @@
 """GET /api/v1/waiting-costs: what waiting for capacity and outages cost those who waited."""
 
-from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer, teams_below
@@ -52,7 +52,7 @@ class WaitingCosts(RestView):
     row = WaitingCostOut
 
     @table_schema("list_waiting_costs", WaitingCostOut, WaitingCostsAsked)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """By team, workload, pool or GPU model: hours in the queue, GPU-hours, and what they cost."""
         params, viewer, at = WaitingCostsAsked.of(request, SORT), self.viewer(), timezone.now()
         with reading_once():

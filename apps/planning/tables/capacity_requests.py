@@ -17,7 +17,7 @@ CAPACITY_REQUESTS = Table[CapacityRequestFact](
     "requests",
     "Requests",
     (
-        Column("request", "Request", lambda fact: fact.title, PROSE, csv=""),
+        Column("request", "Request", lambda fact: fact.title, PROSE),
         Column("id", ""),
         Column("state", "State", format=STATE, order=lambda fact: STATES[fact.state],
                warns=lambda fact: fact.state == WAITING),

@@ -1,8 +1,8 @@
 """Quotas over the wire: the most that clouds let accounts have, and capacity that is held."""
 
-from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.pricing.queries.quotas import QuotasWanted, quotas
 from apps.pricing.tables.quotas import QUOTAS
@@ -33,6 +33,6 @@ class Quotas(PricesView):
     row = QuotaOut
 
     @table_schema("list_quotas", QuotaOut, QuotasAsked)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """Limits and held capacity by provider, account, region and code."""
         return answer_table(request, QuotaOut, quotas(QuotasAsked.wanted(request, SORT)))

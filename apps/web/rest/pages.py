@@ -24,8 +24,8 @@ Row = TypeVar("Row")
 
 def parse_page_request(request: Request) -> PageRequest:
     """The page that `cursor` and `limit` name; refuses with a ValidationError that names them."""
-    most = MOST_CSV_ROWS if is_csv(request) else MOST_ROWS
-    default = MOST_CSV_ROWS if is_csv(request) else DEFAULT_LIMIT
+    most = MOST_CSV_ROWS if _is_csv(request) else MOST_ROWS
+    default = MOST_CSV_ROWS if _is_csv(request) else DEFAULT_LIMIT
     text = request.query_params.get("limit", str(default))
     # int() takes more than digits: a limit of "٣" or "1_0" is not what the schema says.
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most and len(text) < 9):
@@ -41,31 +41,15 @@ def paged(
     request: Request, page: Page[Row], serialize: Callable[[Row], Mapping[str, Any]]
 ) -> Response:
     """The answer of a list: each row as `serialize` tells it, and the ways to the neighbour pages."""
-    links = links_of(request, page)
-    return Response(
-        {
-            "next": links.get("next"),
-            "previous": links.get("prev"),
-            "results": [serialize(row) for row in page.rows],
-        },
-        headers=link_header(links),
+    before, after = (
+        _page_link(request, "before", page.before),
+        _page_link(request, "after", page.after),
     )
-
-
-def links_of(request: Request, page: Page[Any]) -> dict[str, str]:
-    """Return the addresses of the neighbour pages, by their relation."""
-    links = {
-        "next": _page_link(request, "after", page.after),
-        "prev": _page_link(request, "before", page.before),
-    }
-    return {name: url for name, url in links.items() if url}
-
-
-def link_header(links: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the header that leads to the neighbour pages; None where there are none."""
-    if not links:
-        return None
-    return {"Link": ", ".join(f'<{url}>; rel="{name}"' for name, url in links.items())}
+    links = [f'<{url}>; rel="{name}"' for url, name in ((after, "next"), (before, "prev")) if url]
+    return Response(
+        {"next": after, "previous": before, "results": [serialize(row) for row in page.rows]},
+        headers={"Link": ", ".join(links)} if links else None,
+    )
 
 
 def serialize_as(
@@ -143,8 +127,7 @@ def list_of(row: type[serializers.Serializer[Any]]) -> type[serializers.Serializ
     )
 
 
-def is_csv(request: Request) -> bool:
-    """Whether a list is answered as CSV."""
+def _is_csv(request: Request) -> bool:
     return getattr(request, "accepted_media_type", None) == "text/csv"
 
 

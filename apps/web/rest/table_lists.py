@@ -1,27 +1,22 @@
-"""REST lists of declared tables: their rows, their OpenAPI schema, their order and their CSV are the table's."""
+"""REST lists of declared tables: their rows, their OpenAPI schema and their order are the table's."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
-from zoneinfo import ZoneInfo
 
-from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.paging import Page, PageRequest
 from apps.show.cell_formats import CURRENCY, ValueKind
 from apps.tables.column import Column
-from apps.tables.table import RowLocale, Table
+from apps.tables.table import Table
 from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
 from apps.web.rest.pages import (
     NOT_OURS,
-    is_csv,
-    link_header,
-    links_of,
     list_of,
     paged,
     parse_page_request,
@@ -124,22 +119,16 @@ def sort_keys(table: Table[Any]) -> list[str]:
 
 def answer_table(
     request: Request, row: type[RowAnswer], rows: Iterable[Row], currency: str = ""
-) -> HttpResponseBase:
-    """Return the page of rows that is asked for, in the order that is asked for, as JSON or as the table's CSV.
+) -> Response:
+    """Return the page of rows that is asked for, in the order that is asked for.
 
     Without a `currency` amounts are in the organisation's.
 
     Refuses a ValidationError of a `sort` that is no column.
     """
-    table, about = row.table, organisation()
+    table = row.table
     page = page_of_table(table, rows, sort_of(request, table), parse_page_request(request))
-    currency = currency or about.currency
-    if is_csv(request):
-        return HttpResponse(
-            table.csv_text(page.rows, RowLocale(currency, ZoneInfo(about.zone))),
-            content_type="text/csv; charset=utf-8",
-            headers=link_header(links_of(request, page)),
-        )
+    currency = currency or organisation().currency
     return paged(request, page, lambda value: serialize_as(row, value, currency))
 
 

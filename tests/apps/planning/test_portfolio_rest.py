@@ -65,6 +65,7 @@ def test_a_portfolio_is_asked_for_answered_and_read(manages) -> None:
         page=signed_in("finance"),
         file="/portfolio.csv?table=runs&runs=state",
         sort="state",
+        compared="id",
     )
 
 

@@ -1,6 +1,7 @@
 """REST lists of declared tables: their rows, their OpenAPI schema and their order are the table's."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -56,24 +57,23 @@ class RowAnswer(serializers.Serializer[Any]):
         declared = super().get_fields()
         return {
             name: declared.get(name) or _column_field(column)
-            for name, column in self.columns().items()
+            for name, column in self.columns.items()
         } | declared
 
-    @classmethod
-    def columns(cls) -> dict[str, Column[Any]]:
-        """Return the columns by name that are answered; the currency stands beside each amount."""
+    @cached_property
+    def columns(self) -> dict[str, Column[Any]]:
+        """The columns by name that are answered; the currency stands beside each amount."""
         return {
             column.csv_name: column
-            for column in cls.table.csv_columns
-            if column.csv_name not in cls.without and column.format is not CURRENCY
+            for column in self.table.csv_columns
+            if column.csv_name not in self.without and column.format is not CURRENCY
         }
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Return the row by name; None where a value is not known."""
-        columns = self.columns()
         answer = {}
         for name, rest_field in self.fields.items():
-            column = columns.get(name)
+            column = self.columns.get(name)
             value = (
                 rest_field.get_attribute(instance) if column is None else column.value_of(instance)
             )

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from apps.planning.queries.power_limits import KILO, DrawnHour, PowerUse
-from apps.show.cell_formats import FIGURE, MOMENT, PROSE, WRAPPED, Format, ValueKind
+from apps.show.cell_formats import FIGURE, PROSE, WRAPPED, Format, ValueKind
 from apps.show.counts import power
 from apps.show.words import joined
 from apps.tables.column import Column, field
@@ -93,11 +93,11 @@ POWER_LIMITS = Table[PowerUse](
                note=lambda row: "" if row.is_whole or not row.more else "at most"),
         Column("peak_unknown", "Not in the peak", lambda row: describe_unknown(row.peak) or None,
                WRAPPED, missing="–", sorts=False),
-        Column("now_hour", "", lambda row: row.now and row.now.hour, MOMENT),
-        Column("now_kilowatts", "", lambda row: row.now and row.now.kilowatts, KILOWATTS),
+        Column("now_hour", "", field("now.hour")),
+        Column("now_kilowatts", "", field("now.kilowatts"), KILOWATTS),
         Column("now_unknown", "", lambda row: describe_unknown(row.now)),
-        Column("peak_hour", "", lambda row: row.peak and row.peak.hour, MOMENT),
-        Column("peak_kilowatts", "", lambda row: row.peak and row.peak.kilowatts, KILOWATTS),
+        Column("peak_hour", "", field("peak.hour")),
+        Column("peak_kilowatts", "", field("peak.kilowatts"), KILOWATTS),
         Column("power_left_kilowatts", "", format=KILOWATTS,
                definition="beside the peak; at most so much where that is not whole"),
         Column("cooling_left_kilowatts", "", format=KILOWATTS),

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
+from django.http import HttpResponse
+
 from apps.console.kit.chart import DailyChart, DayRow
-from apps.console.kit.csv_file import CsvFile
+from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.periods import days_between, until
 from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.costs.question import CostPlace, CostQuery
@@ -20,6 +22,7 @@ from apps.show.time import short_day, weekday
 from apps.show.words import StateWords, basis_words
 from apps.workloads import queries as workloads
 
+BY_DAY = "by-day"
 NO_COST = Sums({}, {}, 0, 0)
 MOST_DAYS_BY_DAY = 100
 DAYS_OF_WEEK = 7
@@ -107,14 +110,15 @@ def days_file(
     cost_query: CostQuery, name: str, states_by_day: Callable[[], Mapping[date, States]]
 ) -> CsvFile:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
-    table = replace(cost_table(cost_query, "by-day", "Day", ("day",)), sort="", default_sort="")
-    return table.file(
-        name,
-        cost_query.context,
-        lambda: [
+
+    def write() -> HttpResponse:
+        table = replace(cost_table(cost_query, BY_DAY, "Day", ("day",)), sort="", default_sort="")
+        rows = [
             CostRow((day.isoformat(),), sums_of(states)) for day, states in states_by_day().items()
-        ],
-    )
+        ]
+        return table.csv(rows, cost_query.context, name)
+
+    return csv_file(BY_DAY, cost_query.context, write)
 
 
 def _state_amount(of_day: Sums, state: StateWords) -> int | None:

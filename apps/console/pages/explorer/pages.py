@@ -15,7 +15,7 @@ from apps.console.kit.page import ConsolePage, files_page, shown
 from apps.console.kit.periods import DEFAULT_PERIOD, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import TableSection
-from apps.console.pages.costs.days import day_chart, days_file
+from apps.console.pages.costs.days import BY_DAY, day_chart, days_file
 from apps.console.pages.costs.drilldown import export_link
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import CostPlace, CostQuery, parameters_of
@@ -58,6 +58,7 @@ LISTED = ("team", "cost_centre", "cluster", "pool", "provider", "region", "gpu_m
 """Dimensions with a choice in the filter bar; by any other a row narrows."""
 MOST_CHOICES = 200
 MOST_DAYS_DRAWN = 400
+BY_TEAM = "by-team"
 PLACE = CostPlace("costs", table="groups", by_idle="-state_waste_cost")
 
 
@@ -79,7 +80,7 @@ def explorer(context: Context) -> ConsolePage | HttpResponse:
     if context.csv_table is not None:
         if cost_query.asked.problems:
             return _not_understood(cost_query)
-        return files_page(context, *files.values(), main="by-team")
+        return files_page(context, *files.values(), main=BY_TEAM)
     if cost_query.asked.nearest is not None:
         return _refused_page(cost_query, cost_query.asked.nearest)
     report = cost_report(question, context.at, of_days=True)
@@ -97,7 +98,7 @@ def explorer(context: Context) -> ConsolePage | HttpResponse:
         problems=cost_query.problems,
         sections=(
             FigureRow(figures) if figures else None,
-            day_chart(cost_query, PLACE, report.daily.days, files["by-day"]) if is_drawn else None,
+            day_chart(cost_query, PLACE, report.daily.days, files[BY_DAY]) if is_drawn else None,
             _cause_chart(cost_query, report, files[CAUSES.name]),
             explored_table(report, cost_query).section(
                 report.rows,
@@ -132,19 +133,19 @@ def _files_of(cost_query: CostQuery) -> Iterator[CsvFile]:
         variance = variance_where_kept(question)
         return [] if variance is None else cause_rows(variance.causes)
 
-    def teams() -> list[CostRow]:
+    def teams() -> HttpResponse:
         by_team = state_sums(question.whole.by("team"))
-        return [
+        rows = [
             CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
             for team in accounts.teams()
             if (team.id,) in by_team
         ]
+        table = cost_table(cost_query, BY_TEAM, "Team", OWNER_KEYS)
+        return table.csv(rows, context, "costs by team")
 
     yield csv_file("groups", context, groups)
     yield CAUSES.file("what made the difference", context, causes)
-    yield cost_table(cost_query, "by-team", "Team", OWNER_KEYS).file(
-        "costs by team", context, teams
-    )
+    yield csv_file(BY_TEAM, context, teams)
     yield days_file(
         cost_query, "costs by day", lambda: costs_by_day(question.whole, context.at).days
     )

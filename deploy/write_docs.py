@@ -21,6 +21,7 @@ from apps.console.kit.glossary import (
 )
 from apps.console.kit.methods import ANSWERS, FIELDS, AnswerMethod
 from apps.show.prose import Prose, markdown
+from deploy.write_event_page import event_page
 from deploy.write_gpu_page import gpu_page
 from deploy.write_reference import agent_settings_page, commands_page, settings_page
 
@@ -114,6 +115,7 @@ GENERATED_PAGES: Mapping[str, tuple[Callable[[str], str], str]] = {
         agent_settings_page,
         "agents/agent/src/runrate_agent/settings.py",
     ),
+    "reference/log-events.md": (event_page, "the actions"),
     "reference/commands.md": (commands_page, "the help of the commands"),
 }
 """What makes a page from the note of what it is made of, and what that is."""

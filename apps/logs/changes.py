@@ -108,7 +108,7 @@ def logged_batch(
                         _write("info", event, since, id_fields | {"count": count(result, {})})
             return results
 
-        logged.event = event  # type: ignore[attr-defined]  # docs/reference/logs.md is held to them
+        logged.event = event  # type: ignore[attr-defined]  # docs/reference/log-events.md is made of them
         return logged
 
     return decorate
@@ -154,7 +154,7 @@ def _logged(
         _write("info" if number else "debug", event, since, fields | id_fields | {"count": number})
         return result
 
-    logged.event = event  # type: ignore[attr-defined]  # docs/reference/logs.md is held to them
+    logged.event = event  # type: ignore[attr-defined]  # docs/reference/log-events.md is made of them
     return logged
 
 

@@ -1,15 +1,12 @@
-"""Whatever changes data writes a line, and docs/reference/logs.md names every line there is."""
+"""Whatever changes data writes a line."""
 
 import inspect
-import pkgutil
 import re
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
 from typing import Any
 
-import apps
-from tests.architecture.python_sources import ROOT, PythonSource, python_sources
+from deploy.write_event_page import public_actions
+from tests.architecture.python_sources import PythonSource, python_sources
 
 BELOW_EDGES = {"actions", "queries", "models", "migrations", "economics", "show", "providers"}
 WITHOUT_A_LINE = {
@@ -40,21 +37,6 @@ def sources() -> Iterator[PythonSource]:
     return (each for each in python_sources() if each.path.parts[0] in {"apps", "controlplane"})
 
 
-@cache
-def actions() -> dict[str, Any]:
-    """Every public function that an actions package defines, by where it is."""
-    found = {}
-    for module in pkgutil.walk_packages(apps.__path__, "apps."):
-        if ".actions" not in module.name:
-            continue
-        loaded = import_module(module.name)
-        for name, value in vars(loaded).items():
-            is_own = getattr(value, "__module__", "") == module.name
-            if inspect.isfunction(value) and is_own and not name.startswith("_"):
-                found[f"{module.name}.{name}"] = value
-    return found
-
-
 def called_from_edges() -> set[str]:
     """Actions that take `at` or an id by keyword and that doors, tasks, pages or commands name."""
     by_room: dict[str, set[str]] = {}
@@ -66,7 +48,7 @@ def called_from_edges() -> set[str]:
             by_room.setdefault(room, set()).update(source.names)
     return {
         where
-        for where, action in actions().items()
+        for where, action in public_actions().items()
         if is_keyword_only(action)
         and action.__name__ in by_room.get(".".join(where.split(".")[:2]), set())
     }
@@ -87,13 +69,13 @@ def test_every_change_that_can_be_asked_for_writes_a_line() -> None:
     silent = {
         where
         for where in called_from_edges()
-        if not hasattr(actions()[where], "event") and not reads_only(actions()[where])
+        if not hasattr(public_actions()[where], "event") and not reads_only(public_actions()[where])
     }
     assert silent - WITHOUT_A_LINE.keys() == set()
 
 
 def test_what_writes_no_line_is_still_there() -> None:
-    assert WITHOUT_A_LINE.keys() <= actions().keys()
+    assert WITHOUT_A_LINE.keys() <= public_actions().keys()
 
 
 def test_no_action_writes_a_line_by_hand() -> None:
@@ -105,25 +87,9 @@ def test_no_action_writes_a_line_by_hand() -> None:
     assert by_hand == []
 
 
-def events() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for where, action in actions().items():
-        if hasattr(action, "event"):
-            found.setdefault(where.split(".")[1], set()).add(action.event)
-    return found
-
-
-def test_the_page_of_logs_names_every_event() -> None:
-    text = (ROOT / "docs" / "reference" / "logs.md").read_text()
-    told = {
-        room: set(re.findall(r"`(\w+)`", cell))
-        for room, cell in re.findall(r"^\| (\w+) \| (`.*`) \|$", text, re.MULTILINE)
-    }
-    assert told == events()
-
-
 def test_events_are_words_in_snake_case() -> None:
-    odd = [event for each in events().values() for event in each if not event.islower()]
+    events = {action.event for action in public_actions().values() if hasattr(action, "event")}
+    odd = [event for event in events if not event.islower()]
     assert odd == []
 
 

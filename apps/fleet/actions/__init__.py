@@ -41,7 +41,6 @@ from apps.fleet.actions.inventory import (
     CoresAreNotWeighed,
     DeviceOfAnotherNode,
     NewNode,
-    NewOutage,
     NodeAlreadyEnded,
     NodeEndsBeforeItStarts,
     NodeNameTaken,
@@ -96,4 +95,5 @@ from apps.fleet.actions.waiting import (
     WaitingNodeDecided,
     decide_waiting_node,
 )
+from apps.fleet.queries.histories import NewOutage
 from apps.fleet.queries.pool_facts import EnteredPool as EnteredPool

@@ -26,6 +26,7 @@ from apps.fleet.models import (
     Pool,
     SharePolicy,
 )
+from apps.fleet.queries.histories import NewOutage
 from apps.fleet.queries.inventory import nodes_named, nodes_owned
 from apps.fleet.queries.listing import cluster_named
 from apps.fleet.queries.pool_facts import EnteredPool
@@ -90,17 +91,6 @@ class NewNode:
     provider_id: str = ""
     ended_at: datetime | None = None
     end_reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NewOutage:
-    """When a node (or one device) could not be used; `ends_at` is None while it lasts."""
-
-    node_id: int
-    kind: str
-    starts_at: datetime
-    ends_at: datetime | None = None
-    device_id: int | None = None
 
 
 @logged_change()

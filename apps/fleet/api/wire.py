@@ -7,8 +7,8 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from apps.accounts.queries import Scope
-from apps.fleet.actions.inventory import NewNode, NewOutage
-from apps.fleet.queries.histories import DeviceLife, NodeAgent, OutageOnRecord
+from apps.fleet.actions.inventory import NewNode
+from apps.fleet.queries.histories import DeviceLife, NewOutage, NodeAgent, OutageOnRecord
 from apps.fleet.queries.listing import DevicesWanted, NodesWanted, OutagesWanted
 from apps.fleet.queries.node_terms import NodeTermsFact
 from apps.fleet.queries.pool_facts import (
@@ -279,6 +279,7 @@ class OutageOut(Answer[OutageOnRecord]):
     """When a node, or one of its devices, could not be used; `ends_at` is null while it lasts."""
 
     without = ("node_id", "device_uuid")
+    first = ("id", "node", "device_id")
     node = NamedOut()
     kind = serializers.ChoiceField(choices=OUTAGE_KINDS)
 

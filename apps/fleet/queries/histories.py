@@ -32,16 +32,22 @@ class CapacityStep:
 
 
 @dataclass(frozen=True, slots=True)
-class OutageOnRecord:
-    """A time in which a node, or the device named, could not be used."""
+class NewOutage:
+    """When a node (or one device) could not be used; `ends_at` is None while it lasts."""
 
-    id: int
     node_id: int
-    device_id: int | None
-    device_uuid: str | None
     kind: str
     starts_at: datetime
-    ends_at: datetime | None
+    ends_at: datetime | None = None
+    device_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutageOnRecord(NewOutage):
+    """A time in which a node, or the device named, could not be used, as it is on record."""
+
+    id: int
+    device_uuid: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +103,15 @@ def device_life(device_id: int) -> DeviceLife | None:
 
 def _outages_on_record(wanted: Q) -> list[OutageOnRecord]:
     rows = Outage.objects.filter(wanted, period__isempty=False).order_by("-period", "id")
-    columns = ("id", "node_id", "device_id", "device__uuid", "kind")
-    return [
-        OutageOnRecord(*row)
-        for row in rows.values_list(*columns, "period__startswith", "period__endswith")
-    ]
+    return list(
+        facts_of(
+            OutageOnRecord,
+            rows,
+            device_uuid="device__uuid",
+            starts_at="period__startswith",
+            ends_at="period__endswith",
+        )
+    )
 
 
 def _device_lifetimes(wanted: Q, *order: str) -> list[DeviceLife]:

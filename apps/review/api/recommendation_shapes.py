@@ -6,7 +6,13 @@ from rest_framework import serializers
 
 from apps.review.queries.measurements import STATUS_WORDS
 from apps.review.queries.recommendation_evidence import RecommendationEvidence, RecommendedMove
-from apps.review.queries.recommendations import STATE_WORDS, VERB_WORDS, RecommendationStepFact
+from apps.review.queries.recommendations import (
+    STATE_WORDS,
+    VERB_WORDS,
+    MeasuredSaving,
+    RecommendationFact,
+    RecommendationStepFact,
+)
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.shapes import Answer, TextOrNullOut
@@ -49,18 +55,26 @@ class KindRecordOut(serializers.Serializer[Any]):
     factor = serializers.FloatField()
 
 
-class RecommendationOut(serializers.Serializer[Any]):
+class RecommendationOut(Answer[RecommendationFact]):
     """A recommendation; amounts are of a month of 730 h at the marginal price, `saving_…` the p10, the median and the p90.
 
     No saving is above `spend`. Of one `exclusive_group` only those with `is_counted` may be added up. From the claim on
     it says what was promised then.
     """
 
-    id = serializers.IntegerField()
+    without = (
+        *("team_id", "workload_id", "pool_id", "saving", "cells", "baseline", "worth_micros"),
+        *("state_name", "owner_id"),
+    )
+    first = (
+        *("id", "matter", "kind", "title", "subject", "team", "workload", "spend", "saving_low"),
+        *("saving_likely", "saving_high", "range_basis", "frees_gpu_hours", "one_time"),
+        *("effort_hours", "risk", "risk_reason", "why", "computed", "doubts", "evidence"),
+        *("exclusive_group", "is_counted", "first_week", "last_week", "state", "state_at"),
+        *("state_by", "state_reason", "owner", "due_on", "claimed_at", "snoozed_until", "done_at"),
+        "kind_record",
+    )
     matter = serializers.CharField(help_text="its key: the same from week to week")
-    kind = serializers.CharField()
-    title = serializers.CharField()
-    subject = serializers.CharField()
     team = NamedOut(allow_null=True, help_text="null: the organisation's")
     workload = NamedOut(allow_null=True)
     spend = MoneyOut(source="spend_micros")
@@ -74,26 +88,12 @@ class RecommendationOut(serializers.Serializer[Any]):
         allow_null=True, help_text="a month, on GPUs that are paid anyway"
     )
     one_time = MoneyOut(source="one_time_micros")
-    effort_hours = serializers.IntegerField()
     risk = serializers.CharField(help_text="low, medium or high")
-    risk_reason = serializers.CharField()
-    why = serializers.CharField()
     computed = serializers.CharField(help_text="how the saving was")
-    doubts = serializers.ListField(child=serializers.CharField())
     evidence = RecommendationEvidenceOut(many=True)
-    exclusive_group = serializers.IntegerField()
-    is_counted = serializers.BooleanField()
-    first_week = serializers.DateField()
-    last_week = serializers.DateField()
     state = serializers.ChoiceField(choices=tuple(STATE_WORDS))
-    state_at = serializers.DateTimeField()
     state_by = serializers.CharField(allow_null=True, help_text="null: Runrate itself")
-    state_reason = serializers.CharField()
     owner = serializers.CharField(allow_null=True, help_text="who sees to it")
-    due_on = serializers.DateField(allow_null=True)
-    claimed_at = serializers.DateTimeField(allow_null=True)
-    snoozed_until = serializers.DateTimeField(allow_null=True)
-    done_at = serializers.DateTimeField(allow_null=True)
     kind_record = KindRecordOut()
     move = RecommendedMoveOut(allow_null=True, help_text="null of what is no fleet move")
 
@@ -122,27 +122,24 @@ class RecommendationOutcomeOut(serializers.Serializer[Any]):
     last_day = serializers.DateField(source="measured.last_day")
 
 
-class SavedSoFarOut(serializers.Serializer[Any]):
+class SavedSoFarOut(Answer[MeasuredSaving]):
     """The saving so far by the ledger's settled days, a month of 730 h, against a counterfactual.
 
     `work_before` and `work_since` are means of a day, in `unit` ("": cost was held against cost); `following` is the
     share of the cost before that moved with the work.
     """
 
+    without = ("saving",)
+    first = (
+        *("low", "saved", "high", "counterfactual", "would_have_cost", "did_cost", "first_day"),
+        *("last_day", "days", "before_days", "unit", "work_before", "work_since", "following"),
+        *("method", "trend_weekly", "gates", "doubts"),
+    )
     low = MoneyOut(source="saving.low")
     saved = MoneyOut(source="saving.likely")
     high = MoneyOut(source="saving.high")
-    counterfactual = serializers.CharField()
     would_have_cost = MoneyOut(source="counterfactual_micros")
     did_cost = MoneyOut(source="spend_micros")
-    first_day = serializers.DateField()
-    last_day = serializers.DateField()
-    days = serializers.IntegerField()
-    before_days = serializers.IntegerField()
-    unit = serializers.CharField()
-    work_before = serializers.FloatField()
-    work_since = serializers.FloatField()
-    following = serializers.FloatField()
     method = serializers.CharField(
         allow_blank=True, help_text="how it was measured; empty of what was measured long ago"
     )
@@ -151,7 +148,6 @@ class SavedSoFarOut(serializers.Serializer[Any]):
         help_text="by which part of it the cost moved in a week anyway, which is carried on",
     )
     gates = GateOut(many=True)
-    doubts = serializers.ListField(child=serializers.CharField())
 
 
 class SavingMeasurementOut(serializers.Serializer[Any]):

@@ -1,8 +1,10 @@
-"""The evidence that a recommendation is from, and what one to run work elsewhere has beside."""
+"""The terms of a recommendation: what to do and what that saves, what that is from, and where work would move to."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
+from apps.economics.moves.saving import SavingRange
 from apps.show.entries import Entry, Micros, Ratio
 
 
@@ -44,3 +46,36 @@ class RecommendedMove:
     interruptions_per_month: Ratio | None
     restart_hours_per_month: Ratio | None
     confidence: Annotated[str, Entry(help="high, medium or low, by the doubts")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendationTerms:
+    """The terms of a recommendation: what to do, and what that would save. Micro-units a month of 730 h at the marginal price.
+
+    `title` says what to do in a sentence, `computed` how the saving was. A saving of 0 needs `frees_gpu_hours`, GPU-hours a
+    month that others may have on GPUs that are paid anyway. `one_time_micros` is what it takes once as far as known, beside
+    `effort_hours` of an engineer. `cells` name the dollars that it touches: of two with one in common never both are added
+    up. `baseline` has the figures that the saving stands on, by name: what is measured afterwards is held against them.
+    `doubts` are what speaks against it, the strongest that was looked for. `range_basis` says whether the ends of `saving`
+    were measured or are assumed. `move` are the terms of one that is a fleet move.
+    """
+
+    title: str
+    subject: str
+    team_id: int | None
+    workload_id: int | None
+    pool_id: int | None
+    saving: SavingRange
+    effort_hours: int
+    risk: str
+    risk_reason: str
+    why: str
+    computed: str
+    cells: frozenset[str]
+    evidence: tuple[RecommendationEvidence, ...] = ()
+    doubts: tuple[str, ...] = ()
+    one_time_micros: int = 0
+    frees_gpu_hours: float | None = None
+    baseline: Mapping[str, Any] = field(default_factory=dict)
+    range_basis: str = ""
+    move: RecommendedMove | None = None

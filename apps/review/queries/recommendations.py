@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries import Viewer, organisation, people
+from apps.accounts.queries.facts import field_names
 from apps.economics.moves.saving import SavingRange
 from apps.ledger.queries.calendar import local_day
 from apps.review.models import (
@@ -19,7 +20,11 @@ from apps.review.models import (
     RecommendationVerb,
 )
 from apps.review.queries.alerts import may_answer
-from apps.review.queries.recommendation_evidence import RecommendationEvidence, RecommendedMove
+from apps.review.queries.recommendation_evidence import (
+    RecommendationEvidence,
+    RecommendationTerms,
+    RecommendedMove,
+)
 
 STATE_WORDS = dict(RecommendationState.choices)
 VERB_WORDS = dict(RecommendationVerb.choices)
@@ -42,9 +47,9 @@ STATE_AFTER = {
 """The state of what is still to be done, by its newest step."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendationFact:
-    """A recommendation; see its table and `RecommendationProposal` for what each field is.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendationFact(RecommendationTerms):
+    """A recommendation; see its table for what each field is.
 
     Micro-units of a month of 730 h at the marginal price. From the claim on they are what was promised then. `range_basis`
     is empty of what was proposed before it was kept. `spend_micros` is None where who reads it may not see it. `move` are
@@ -54,24 +59,7 @@ class RecommendationFact:
     id: int
     matter: str
     kind: str
-    title: str
-    subject: str
-    team_id: int | None
-    workload_id: int | None
-    pool_id: int | None
     spend_micros: int | None
-    saving: SavingRange
-    one_time_micros: int
-    effort_hours: int
-    risk: str
-    risk_reason: str
-    why: str
-    computed: str
-    doubts: tuple[str, ...]
-    evidence: tuple[RecommendationEvidence, ...]
-    frees_gpu_hours: float | None
-    baseline: Mapping[str, Any]
-    cells: frozenset[str]
     worth_micros: int
     exclusive_group: int
     is_counted: bool
@@ -86,8 +74,6 @@ class RecommendationFact:
     claimed_at: datetime | None
     snoozed_until: datetime | None
     done_at: datetime | None
-    range_basis: str = ""
-    move: RecommendedMove | None = None
 
     def without_prices(self) -> "RecommendationFact":
         """Return the recommendation for who reads no prices, and of money only their teams': evidence that names none.
@@ -328,7 +314,7 @@ def _fact_of(row: Recommendation, team_ids: frozenset[int] | None) -> Recommenda
     proposal: Mapping[str, Any] = row.proposal
     move = proposal.get("move")
     columns = {
-        name: getattr(row, name) for name in RecommendationFact.__slots__ if hasattr(row, name)
+        name: getattr(row, name) for name in field_names(RecommendationFact) if hasattr(row, name)
     }
     fact = RecommendationFact(
         **columns

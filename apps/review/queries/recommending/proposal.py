@@ -1,7 +1,7 @@
 """A recommendation as a detector makes it, and what the detector looked at where it makes none."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -11,51 +11,28 @@ from django.conf import settings
 
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass, move_worth
-from apps.economics.moves.saving import SavingRange, first_year_month
-from apps.review.queries.recommendation_evidence import RecommendationEvidence, RecommendedMove
+from apps.economics.moves.saving import first_year_month
+from apps.review.queries.recommendation_evidence import RecommendationTerms
 
 TOO_LITTLE = "it saves too little"
 MEASURED, ASSUMED = "measured", "assumed"
 """What the ends of a range of savings are from: what was seen, or a choice of ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendationProposal:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendationProposal(RecommendationTerms):
     """A proposal: what to do, and what that would save. Micro-units a month of 730 h at the marginal price.
 
-    `key` is the same from week to week, within its kind. `title` says what to do in a sentence, `computed` how the
-    saving was. No end of `saving` is above `spend_micros`, what is spent there; a saving of 0 needs
-    `frees_gpu_hours`, GPU-hours a month that others may have on GPUs that are paid anyway. `one_time_micros` is what it
-    takes once as far as known, beside `effort_hours` of an engineer. `cells` name the dollars that it touches, by the
-    functions below: two proposals with one in common are never both added up. `forgoes_micros` is what it returns in a
-    month, by its owner's word, that would be gone with it: it is in `worth`, and not in `saving`. `baseline` has the figures that the
-    saving stands on, by name: what is measured afterwards is held against them. `doubts` are what speaks against it, the
-    strongest that was looked for; they are never empty. `range_basis` says whether the ends of `saving` were measured or
-    are assumed. `move` are the terms of one that is a fleet move.
+    `key` is the same from week to week, within its kind. No end of `saving` is above `spend_micros`, what is spent there.
+    `cells` are named by the functions below. `forgoes_micros` is what it returns in a month, by its owner's word, that would
+    be gone with it: it is in `worth`, and not in `saving`. Its `doubts` are never empty.
     """
 
     key: str
-    title: str
-    subject: str
-    team_id: int | None
-    workload_id: int | None
-    pool_id: int | None
     spend_micros: int
-    saving: SavingRange
-    effort_hours: int
     risk: DisruptionClass
-    risk_reason: str
-    why: str
-    computed: str
-    cells: frozenset[str]
-    evidence: tuple[RecommendationEvidence, ...] = ()
-    doubts: tuple[str, ...] = ()
-    one_time_micros: int = 0
-    frees_gpu_hours: float | None = None
     forgoes_micros: int = 0
-    baseline: Mapping[str, Any] = field(default_factory=dict)
     range_basis: str = MEASURED
-    move: RecommendedMove | None = None
 
     @property
     def worth(self) -> float:

@@ -12,6 +12,7 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
+from apps.accounts.migrations._rows import ChangedRows
 from apps.economics.hours import first_hour
 
 ROLLUP, ROLLUP_CORRECTIONS = 5, 8
@@ -72,4 +73,4 @@ class Migration(migrations.Migration):
         ("accounts", "0001_squashed_0013_pseudonyms"),
     ]
 
-    operations = [migrations.RunPython(move_corrections, migrations.RunPython.noop)]
+    operations = [ChangedRows("ledger_charge", move_corrections, migrations.RunPython.noop)]

@@ -5,6 +5,9 @@ from typing import Any
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._rows import ChangedRows
+from apps.accounts.migrations._together import ChangedTogether
+
 
 def keep_reasons(apps: Any, schema: object) -> None:
     """Put the reason of each closed matter into the look that closed it."""
@@ -40,8 +43,12 @@ class Migration(migrations.Migration):
             name="declined",
             field=models.JSONField(db_default={}, default=dict),
         ),
-        migrations.RunPython(keep_reasons, close_again),
-        migrations.RemoveConstraint(model_name="fleetmove", name="fleet_move_closed_with_reason"),
-        migrations.RemoveField(model_name="fleetmove", name="closed_week"),
-        migrations.RemoveField(model_name="fleetmove", name="closed_reason"),
+        ChangedRows("placement_fleetmove", keep_reasons, close_again),
+        ChangedTogether(
+            migrations.RemoveConstraint(
+                model_name="fleetmove", name="fleet_move_closed_with_reason"
+            ),
+            migrations.RemoveField(model_name="fleetmove", name="closed_week"),
+            migrations.RemoveField(model_name="fleetmove", name="closed_reason"),
+        ),
     ]

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._rows import ChangedRows
 from apps.accounts.queries.sealed import opened_secret, sealed_secret
 
 SEALED, PURPOSE = "sealed:", "webhook addresses"
@@ -32,7 +33,7 @@ class Migration(migrations.Migration):
     dependencies = [("review", "0001_squashed_0012_verdicts_of_findings")]
 
     operations = [
-        migrations.RunPython(seal, open_again),
+        ChangedRows("review_alertchannel", seal, open_again),
         migrations.AddConstraint(
             model_name="alertchannel",
             constraint=models.CheckConstraint(

@@ -4,6 +4,8 @@ import pgtrigger.compiler
 import pgtrigger.migrations
 from django.db import migrations
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -11,39 +13,41 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="weeklyreview",
-            name="weekly_review_is_frozen",
-        ),
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="weeklyreviewworkload",
-            name="reviewed_workload_is_frozen",
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="weeklyreview",
-            trigger=pgtrigger.compiler.Trigger(
+        ChangedTogether(
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="weeklyreview",
                 name="weekly_review_is_frozen",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
-                    hash="23945df2c6225438f57fa58f5aa1edced47e070b",
-                    operation="UPDATE OR DELETE",
-                    pgid="pgtrigger_weekly_review_is_frozen_aa896",
-                    table="review_weeklyreview",
-                    when="BEFORE",
+            ),
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="weeklyreviewworkload",
+                name="reviewed_workload_is_frozen",
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="weeklyreview",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="weekly_review_is_frozen",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
+                        hash="23945df2c6225438f57fa58f5aa1edced47e070b",
+                        operation="UPDATE OR DELETE",
+                        pgid="pgtrigger_weekly_review_is_frozen_aa896",
+                        table="review_weeklyreview",
+                        when="BEFORE",
+                    ),
                 ),
             ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="weeklyreviewworkload",
-            trigger=pgtrigger.compiler.Trigger(
-                name="reviewed_workload_is_frozen",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
-                    hash="255cb3275de8bb85fab18ceb23552ca203110fe4",
-                    operation="UPDATE OR DELETE",
-                    pgid="pgtrigger_reviewed_workload_is_frozen_a542b",
-                    table="review_weeklyreviewworkload",
-                    when="BEFORE",
+            pgtrigger.migrations.AddTrigger(
+                model_name="weeklyreviewworkload",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="reviewed_workload_is_frozen",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
+                        hash="255cb3275de8bb85fab18ceb23552ca203110fe4",
+                        operation="UPDATE OR DELETE",
+                        pgid="pgtrigger_reviewed_workload_is_frozen_a542b",
+                        table="review_weeklyreviewworkload",
+                        when="BEFORE",
+                    ),
                 ),
             ),
         ),

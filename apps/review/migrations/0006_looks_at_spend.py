@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -9,27 +11,29 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="spendanomaly",
-            name="line_from",
-            field=models.DateField(null=True),
-        ),
-        migrations.AddField(
-            model_name="spendanomaly",
-            name="line_until",
-            field=models.DateField(null=True),
-        ),
-        migrations.AddField(
-            model_name="spendanomaly",
-            name="look",
-            field=models.TextField(
-                choices=[
-                    ("day", "by the day"),
-                    ("week", "by the week"),
-                    ("creep", "creeping up"),
-                    ("weekend", "at weekends"),
-                ],
-                default="day",
+        ChangedTogether(
+            migrations.AddField(
+                model_name="spendanomaly",
+                name="line_from",
+                field=models.DateField(null=True),
+            ),
+            migrations.AddField(
+                model_name="spendanomaly",
+                name="line_until",
+                field=models.DateField(null=True),
+            ),
+            migrations.AddField(
+                model_name="spendanomaly",
+                name="look",
+                field=models.TextField(
+                    choices=[
+                        ("day", "by the day"),
+                        ("week", "by the week"),
+                        ("creep", "creeping up"),
+                        ("weekend", "at weekends"),
+                    ],
+                    default="day",
+                ),
             ),
         ),
     ]

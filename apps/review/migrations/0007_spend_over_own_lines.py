@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -9,34 +11,36 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="spendanomaly",
-            name="line_name",
-            field=models.TextField(blank=True, db_default="", default=""),
-        ),
-        migrations.AddField(
-            model_name="spendanomaly",
-            name="line_scale",
-            field=models.FloatField(db_default=1.0, default=1.0),
-        ),
-        migrations.AddField(
-            model_name="spendanomaly",
-            name="over_since",
-            field=models.DateField(null=True),
-        ),
-        migrations.AlterField(
-            model_name="spendanomaly",
-            name="look",
-            field=models.TextField(
-                choices=[
-                    ("day", "by the day"),
-                    ("week", "by the week"),
-                    ("creep", "creeping up"),
-                    ("weekend", "at weekends"),
-                    ("budget", "creeping over its budget"),
-                    ("year", "creeping over last year"),
-                ],
-                default="day",
+        ChangedTogether(
+            migrations.AddField(
+                model_name="spendanomaly",
+                name="line_name",
+                field=models.TextField(blank=True, db_default="", default=""),
+            ),
+            migrations.AddField(
+                model_name="spendanomaly",
+                name="line_scale",
+                field=models.FloatField(db_default=1.0, default=1.0),
+            ),
+            migrations.AddField(
+                model_name="spendanomaly",
+                name="over_since",
+                field=models.DateField(null=True),
+            ),
+            migrations.AlterField(
+                model_name="spendanomaly",
+                name="look",
+                field=models.TextField(
+                    choices=[
+                        ("day", "by the day"),
+                        ("week", "by the week"),
+                        ("creep", "creeping up"),
+                        ("weekend", "at weekends"),
+                        ("budget", "creeping over its budget"),
+                        ("year", "creeping over last year"),
+                    ],
+                    default="day",
+                ),
             ),
         ),
     ]

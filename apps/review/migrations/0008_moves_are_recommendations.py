@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import migrations
 
+from apps.accounts.migrations._rows import ChangedRows
 from apps.show.money import rounded_amount
 
 TITLES = {
@@ -199,4 +200,4 @@ class Migration(migrations.Migration):
         ("placement", "0015_reasons_of_moves_in_looks"),
     ]
 
-    operations = [migrations.RunPython(carry_moves, leave_terms_out)]
+    operations = [ChangedRows("placement_fleetmovelook", carry_moves, leave_terms_out)]

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 # Until now a day's lines were all in the books of its own month.
 ADD = """
 ALTER TABLE ledger_servicetotal ADD COLUMN posting_month date;
@@ -15,20 +17,23 @@ class Migration(migrations.Migration):
     dependencies = [("unit_economics", "0001_squashed_0002_diverged_work_is_waste")]
 
     operations = [
-        migrations.RemoveConstraint(model_name="servicetotal", name="service_total_once"),
-        migrations.RunSQL(
-            ADD,
-            TAKE_AWAY,
-            state_operations=[
-                migrations.AddField(
-                    model_name="servicetotal", name="posting_month", field=models.DateField()
-                )
-            ],
-        ),
-        migrations.AddConstraint(
-            model_name="servicetotal",
-            constraint=models.UniqueConstraint(
-                fields=["workload", "measure", "day", "posting_month"], name="service_total_once"
+        ChangedTogether(
+            migrations.RemoveConstraint(model_name="servicetotal", name="service_total_once"),
+            migrations.RunSQL(
+                ADD,
+                TAKE_AWAY,
+                state_operations=[
+                    migrations.AddField(
+                        model_name="servicetotal", name="posting_month", field=models.DateField()
+                    )
+                ],
+            ),
+            migrations.AddConstraint(
+                model_name="servicetotal",
+                constraint=models.UniqueConstraint(
+                    fields=["workload", "measure", "day", "posting_month"],
+                    name="service_total_once",
+                ),
             ),
         ),
     ]

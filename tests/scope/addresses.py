@@ -7,10 +7,12 @@ from typing import Any
 
 from django.urls import URLResolver, get_resolver
 
-from apps.console.csv_addresses import csv_of_page
+from apps.console.csv_addresses import OLD_ADDRESSES, csv_of_page
 from apps.console.kit.page import PAGES
 
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+LEAD_ELSEWHERE = {route for route, _, _ in OLD_ADDRESSES}
+"""Where tables were answered before: these say no more than where to ask, and test_csv_of_pages.py asks each."""
 REGULAR_EXPRESSION = re.compile(r"[\^$()\\?]")
 
 
@@ -65,7 +67,8 @@ def _walk(resolver: URLResolver, before: str) -> Iterator[Address]:
         pattern = before + str(entry.pattern)
         if isinstance(entry, URLResolver):
             yield from _walk(entry, pattern)
-        elif entry.callback in PAGES:
-            yield from (Address(pattern), Address(f"{pattern or 'overview'}.csv"))
-        elif entry.callback is not csv_of_page:
-            yield Address(pattern)
+            continue
+        patterns = {pattern} - LEAD_ELSEWHERE
+        if entry.callback in PAGES:
+            patterns |= {f"{pattern or 'overview'}.csv"} - LEAD_ELSEWHERE
+        yield from map(Address, patterns if entry.callback is not csv_of_page else ())

@@ -19,24 +19,15 @@ MADE_ANEW = re.compile(r'(name="csrfmiddlewaretoken" value|nonce|"X-CSRFToken":)
 
 
 def answered(world: World, name: str, path: str, form: str, query: str = "") -> Any:
-    """The answer to a GET; a bug is an answer of 500, for its text may tell something too.
-
-    What has moved for good is asked for where it is now.
-    """
+    """The answer to a GET; a bug is an answer of 500, for its text may tell something too."""
     client = world.askers[name].client(raise_request_exception=False)
-    answer = client.get(path, headers=FORMS[form], query_params=parse_qs(query))
-    if answer.status_code == 301:
-        return client.get(answer.headers["Location"], headers=FORMS[form])
-    return answer
+    return client.get(path, headers=FORMS[form], query_params=parse_qs(query))
 
 
 def answered_about(world: World, name: str, path: str, method: str, form: str) -> Any:
-    """The answer to a HEAD or OPTIONS, which ask about an address, not for what is there; what has moved as by a GET."""
+    """The answer to a HEAD or OPTIONS, which ask about an address, not for what is there."""
     client = world.askers[name].client(raise_request_exception=False)
-    answer = getattr(client, method)(path, headers=FORMS[form])
-    if answer.status_code == 301:
-        return getattr(client, method)(answer.headers["Location"], headers=FORMS[form])
-    return answer
+    return getattr(client, method)(path, headers=FORMS[form])
 
 
 def text_of(response: Any) -> str:

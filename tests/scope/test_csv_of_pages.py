@@ -10,14 +10,13 @@ from django.urls import resolve
 from apps.console.csv_addresses import OLD_ADDRESSES, csv_of_page
 from apps.console.kit.csv_file import csv_path
 from apps.console.kit.page import PAGES
-from tests.scope.addresses import Address, every_address
+from tests.scope.addresses import LEAD_ELSEWHERE, Address, every_address
 from tests.scope.asking import FORMS, answered
 from tests.scope.test_walk import queries_of
 from tests.scope.world import World
 
 pytestmark = pytest.mark.django_db
 CSV = "text/csv; charset=utf-8"
-OLD_ROUTES = {route for route, _, _ in OLD_ADDRESSES}
 WHAT_THEY_ASK = {"window": "90d", "state": "unallocated", "account": "acct-plume", "end": ""}
 """A period, and what tables of a state and of a preview are not answered without."""
 CSV_LINK = re.compile(r'href="(/[^"]*\.csv\?[^"]*)" download')
@@ -67,7 +66,7 @@ def test_every_page_has_an_address_for_its_tables(world: World) -> None:
     """A parameter that takes dots, as `<str:…>` at the end, would take `.csv` for a part of itself."""
     for address in _pages(world):
         path = address.filled(world.planted)
-        is_old = f"{address.pattern}.csv" in OLD_ROUTES
+        is_old = f"{address.pattern}.csv" in LEAD_ELSEWHERE
         assert is_old or resolve(csv_path(path)).func is csv_of_page, address.pattern
 
 

@@ -61,6 +61,8 @@ NEEDED_QUERIES = {
     "runs/compare.csv": COMPARED,
 }
 """What an address must be asked, beside its path, to answer with rows; `{…}` is what is planted."""
+TABLES: dict[str, tuple[str, ...]] = {}
+"""By address the tables that it has: asked once."""
 NOT_SHOWN_YET = {"ns-gusts"}
 """Kept, and on no page that the walk opens: whoever shows them finds them watched already."""
 MOST_STATEMENTS = 16
@@ -215,6 +217,15 @@ def test_an_address_that_asks_for_something_new_fails_until_the_walk_knows_it() 
         Address("^galaxies/(?P<galaxy>[0-9]+)$").filled({})
 
 
+def test_the_walk_knows_every_table_of_a_page(world: World) -> None:
+    assert tables_of(Address("headroom/waiting.csv"), world) == ("jobs", "outages", "waiting")
+    assert tables_of(Address("search.csv"), world) == ()
+    assert (
+        sum(len(tables_of(it, world)) for it in every_address() if it.pattern.endswith(".csv"))
+        > 200
+    )
+
+
 def test_the_walk_tells_a_secret_when_it_reads_one(world: World) -> None:
     assert world.secrets_in("<td>Zephyrine</td><td>$5,939.48</td>", "dee") == [
         "$5,939",
@@ -254,9 +265,22 @@ def asked_for_nothing(*, is_whole: bool) -> Iterator[tuple[Address, tuple[str, s
 
 
 def queries_of(address: Address, world: World) -> tuple[str, ...]:
-    """What stands behind the question mark."""
+    """What stands behind the question mark; where a page has tables, each of them after that."""
     needed = NEEDED_QUERIES.get(address.pattern, ("",))
-    return tuple(query.format_map(world.planted) for query in needed)
+    queries = tuple(query.format_map(world.planted) for query in needed)
+    names = tables_of(address, world) if address.pattern.endswith(".csv") else ()
+    return queries + tuple(f"{query}&table={name}" for query in queries for name in names)
+
+
+def tables_of(address: Address, world: World) -> tuple[str, ...]:
+    """The names of all tables that are at an address, as it says them to whoever asks for another."""
+    if address.pattern not in TABLES:
+        (query, *_) = NEEDED_QUERIES.get(address.pattern, ("",))
+        query = f"{query.format_map(world.planted)}&table=no-such-table"
+        answer = answered(world, "petra", address.filled(world.planted), "page", query)
+        _, _, names = answer.content.decode().partition(" of this page is wanted: it has ")
+        TABLES[address.pattern] = tuple(filter(None, re.split(r", | and |\.$", names)))
+    return TABLES[address.pattern]
 
 
 def filters_of(address: Address) -> list[tuple[str, str, str]]:

@@ -55,10 +55,9 @@ class Format:
         """Whether its cells stand to the right, and its first order is the largest first."""
         return "number-cell" in self.css
 
-
-def text_cell(text: str) -> str:
-    """A name from outside: a text that a spreadsheet would compute is quoted."""
-    return csv_text(text)
+    def csv_cell(self, value: Any, locale: CellLocale) -> str:
+        """Return the exact value; empty where it is not known."""
+        return "" if value is None else self.written(value, locale)
 
 
 def money_cell(micros: int | None, currency: str) -> str:
@@ -86,7 +85,7 @@ def _as_text(value: object, _: CellLocale) -> str:
 
 
 def _csv_text(value: object, _: CellLocale) -> str:
-    return text_cell(str(value))
+    return csv_text(str(value))
 
 
 def _money_format(shown: Callable[[int | None, str], str]) -> Format:
@@ -114,7 +113,7 @@ def _day_written(day: date, _: CellLocale) -> str:
 
 def worded(words: Mapping[Any, str]) -> Format:
     """Return the format of keys that pages and files say in words; over REST they stay keys."""
-    return Format(lambda key, _: words[key], lambda key, _: text_cell(words[key]))
+    return Format(lambda key, _: words[key], lambda key, _: csv_text(words[key]))
 
 
 TEXT = Format(_as_text, _csv_text)

@@ -148,8 +148,7 @@ class Column(Generic[Row]):
         """Return the exact value; empty where it is not known."""
         if self.written is not None:
             return self.written(row, locale)
-        value = self.value_of(row)
-        return "" if value is None else self.format.written(value, locale)
+        return self.format.csv_cell(self.value_of(row), locale)
 
 
 def format_of(declared: EntryField) -> Format:

@@ -1,12 +1,11 @@
 """A table declared once: its columns, the order of its rows, and its rows as CSV."""
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from apps.show.cell_formats import CellLocale
+from apps.show.csv_cells import csv_text_of
 from apps.tables.column import Column
 
 PER_PAGE = 100
@@ -110,12 +109,3 @@ def dressed(
     if left:
         raise KeyError(", ".join(left))
     return changed
-
-
-def csv_text_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return lines of cells as CSV, after a line of names."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()

@@ -38,7 +38,6 @@ from apps.show.cell_formats import (
     moment_cell,
     money_cell,
     number_cell,
-    text_cell,
 )
 from apps.show.strip import Strip
 

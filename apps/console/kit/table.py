@@ -17,11 +17,12 @@ from apps.console.kit.request import Context, with_current_filters
 from apps.console.templatetags.show_tags import time_element
 from apps.show.amounts import counted
 from apps.show.cell_formats import MOMENT
+from apps.show.csv_cells import csv_text_of
 from apps.show.words import StateWords
 from apps.tables import table as tables
 from apps.tables.column import CURRENCY_COLUMN as CURRENCY_COLUMN
 from apps.tables.column import Column
-from apps.tables.table import csv_text_of, dressed, ordered_rows
+from apps.tables.table import dressed, ordered_rows
 
 LONGEST_TEXT = 40
 

@@ -154,7 +154,7 @@ class ExploredCsv(CsvRenderer):
         rows = (
             [
                 *(csv_text(group["name"]) for group in row["groups"]),
-                *(_csv_cell(row[name]) for name in sums),
+                *(_sum_cell(row[name]) for name in sums),
                 *last,
             ]
             for row in data["results"]
@@ -258,5 +258,5 @@ def _variance_answer(variance: CostVariance, currency: str) -> dict[str, Any]:
     }
 
 
-def _csv_cell(value: Any) -> Any:
+def _sum_cell(value: Any) -> Any:
     return value["amount"] if isinstance(value, Mapping) else value

@@ -2,7 +2,8 @@
 
 from apps.planning.queries.events import ADDED, EVENT_KINDS, DemandEventFact, describe_effect
 from apps.planning.queries.series import DIMENSIONS, MEASURES, name_of_key
-from apps.show.cell_formats import FIGURE, WRAPPED, CellLocale, text_cell, worded
+from apps.show.cell_formats import FIGURE, WRAPPED, CellLocale, worded
+from apps.show.csv_cells import csv_text
 from apps.tables.column import Column, field
 from apps.tables.table import Table
 
@@ -21,7 +22,7 @@ def _effect_words(event: DemandEventFact) -> str:
 
 
 def _effect_cell(event: DemandEventFact, _: CellLocale) -> str:
-    return text_cell(_effect_words(event))
+    return csv_text(_effect_words(event))
 
 
 DEMAND_EVENTS = Table[DemandEventFact](

@@ -1,7 +1,5 @@
 """Lists as CSV, one row for each result, safe to open in a spreadsheet."""
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +8,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
 
-from apps.show.csv_cells import csv_text
+from apps.show.csv_cells import csv_text, csv_text_of
 
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
@@ -36,9 +34,7 @@ class CsvRenderer(BaseRenderer):
         if not isinstance(data, Mapping) or "results" not in data:
             return json.dumps(data)
         columns, rows = self.table(data, (renderer_context or {}).get("view"))
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\r\n").writerows([columns, *rows])
-        return out.getvalue()
+        return csv_text_of(columns, rows)
 
     def table(
         self, data: Mapping[str, Any], view: object

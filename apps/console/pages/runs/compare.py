@@ -16,7 +16,6 @@ from apps.console.kit.cells import (
     RATIO,
     UNIT_COST,
     Locale,
-    text_cell,
 )
 from apps.console.kit.csv_file import CsvFile, csv_file
 from apps.console.kit.frame import EmptyState, Link, Step
@@ -34,6 +33,7 @@ from apps.console.pages.runs.words import (
 from apps.economics.run_time import Bucket
 from apps.show.amounts import Direction, change, counted, movement_in_points, per_cent, share
 from apps.show.counts import energy, short_count
+from apps.show.csv_cells import csv_text
 from apps.show.money import full_amount, rounded_amount
 from apps.show.run_buckets import BUCKETS, in_a_sentence, strip_of_buckets
 from apps.show.strip import Strip
@@ -154,7 +154,7 @@ def _run_column(run_cost: RunCost, place: int) -> Column[ComparedRow]:
         run_cost.run.key,
         number,
         FIGURE,
-        csv=text_cell(run_cost.run.key),
+        csv=csv_text(run_cost.run.key),
         shown=lambda row, _: row.cells[place].cell(),
     )
 

@@ -21,7 +21,6 @@ from apps.console.kit.cells import (
     UNIT_COST,
     linked,
     quiet,
-    text_cell,
     undefined,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Table
@@ -34,6 +33,7 @@ from apps.console.pages.services.words import (
 )
 from apps.economics.serving import Purpose, UnitCosts
 from apps.show.amounts import difference, share
+from apps.show.csv_cells import csv_text
 from apps.tables.column import Column
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads.queries.answer_times import QUANTILES, Attainment, Latency
@@ -231,7 +231,7 @@ FEATURES = Table[UnitRow](
             lambda row: row.name,
             PROSE,
             note=lambda row: row.note,
-            written=lambda row, _: text_cell(row.cost.keys[0] or ""),
+            written=lambda row, _: csv_text(row.cost.keys[0] or ""),
         ),
         Column("part", "", _part_name),
         *_columns_showing(

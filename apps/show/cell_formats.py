@@ -125,6 +125,8 @@ WRAPPED = Format(_as_text, _csv_text, "wrap")
 FIGURE = Format(_as_text, _csv_text, "number-cell")
 """A figure that is text already."""
 COUNT = _number_format(amounts.count, ValueKind.COUNT)
+EXACT = _number_format(lambda value: f"{value:f}", ValueKind.NUMBER, lambda value: f"{value:f}")
+"""A decimal with all its places."""
 NUMBER = _number_format(lambda value: f"{value:,.6g}", ValueKind.NUMBER)
 RATIO = _number_format(amounts.per_cent, ValueKind.RATIO, lambda ratio: f"{float(ratio):.6f}")
 SIGNED_RATIO = _number_format(

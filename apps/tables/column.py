@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import date, datetime
+from decimal import Decimal
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
@@ -10,6 +11,7 @@ from apps.show.cell_formats import (
     BY_TYPE,
     COUNT,
     CURRENCY,
+    EXACT,
     GPU_HOURS,
     ISO_DAY,
     MOMENT,
@@ -30,7 +32,7 @@ FORMAT_OF_FIGURE = {
     Figure.RATIO: RATIO,
 }
 FIGURE_OF_KIND = {cell_format.kind: figure for figure, cell_format in FORMAT_OF_FIGURE.items()}
-FORMAT_OF_TYPE = {int: COUNT, float: NUMBER, datetime: MOMENT, date: ISO_DAY}
+FORMAT_OF_TYPE = {int: COUNT, float: NUMBER, Decimal: EXACT, datetime: MOMENT, date: ISO_DAY}
 
 
 class FieldPath:

@@ -19,6 +19,7 @@ from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.queries.api_spend import AMOUNTS, GROUPS, Spend, SpendQuery, compared, spend
 from apps.ledger.rest.parameters import parse_window
+from apps.ledger.tables.vendor_days import VENDOR_DAYS
 from apps.pricing.actions.api_prices import UNITS, EnteredApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
 from apps.web.rest.idempotency import once
@@ -35,6 +36,7 @@ from apps.web.rest.strict import (
     Text,
     parsed,
 )
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import (
     BuysAhead,
     CanManageBilling,
@@ -147,15 +149,10 @@ class VendorCostsOut(serializers.Serializer[Any]):
     rows = serializers.IntegerField()
 
 
-class ComparedOut(serializers.Serializer[Any]):
+class ComparedOut(RowAnswer):
     """A vendor's day of UTC: what its calls come to, what it says, and theirs less ours."""
 
-    vendor = serializers.CharField()
-    day = serializers.DateField()
-    ours = MoneyOut(source="our_micros", allow_null=True)
-    theirs = MoneyOut(source="their_micros", allow_null=True)
-    difference = MoneyOut(source="difference_micros", allow_null=True)
-    unpriced_requests = serializers.IntegerField(source="unpriced")
+    table = VENDOR_DAYS
 
 
 class ApiSpend(RestView):
@@ -260,19 +257,11 @@ class VendorCosts(RestView):
     reads = (SeesPrices,)
     changes = (CanManageBilling,)
 
-    @extend_schema(
-        operation_id="list_vendor_costs",
-        parameters=[CompareAsked, *PAGES],
-        responses=list_of(ComparedOut),
-    )
+    @table_schema("list_vendor_costs", ComparedOut, CompareAsked)
     def get(self, request: Request) -> Response:
         """Each day that a vendor's report tells of; days are of UTC, as vendors cut them."""
-        currency = organisation().currency
-        rows = compared(_parse_spend_query(CompareAsked.of(request), None))
-        page = slice_of(
-            rows, parse_page_request(request), lambda row: (row.vendor, row.day.isoformat())
-        )
-        return paged(request, page, lambda row: serialize_as(ComparedOut, row, currency))
+        query = _parse_spend_query(CompareAsked.of(request, SORT), None)
+        return answer_table(request, ComparedOut, compared(query), organisation().currency)
 
     @extend_schema(
         operation_id="take_vendor_costs",

@@ -9,7 +9,7 @@ from apps.accounts.queries import organisation
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
-from apps.show.entries import Entry
+from apps.show.entries import Entry, Micros
 
 AMOUNTS = ("micros", "list_micros", "stated_micros", "against_micros")
 GROUPS: dict[str, LiteralString] = {
@@ -101,12 +101,12 @@ class VendorDay:
 
     vendor: str
     day: date
-    our_micros: int | None
-    their_micros: int | None
+    our_micros: Micros | None
+    their_micros: Micros | None
     unpriced: int
 
     @property
-    def difference_micros(self) -> int | None:
+    def difference_micros(self) -> Micros | None:
         """Theirs less ours."""
         if self.our_micros is None or self.their_micros is None:
             return None

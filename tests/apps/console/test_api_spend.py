@@ -19,6 +19,7 @@ from apps.workloads.actions.usage import Call, take_calls
 from controlplane.settling import settle_window
 from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC)
@@ -160,7 +161,22 @@ def test_every_table_comes_as_csv(team_id: int) -> None:
     assert owners[0] == "team,workload,feature,requests,unpriced_requests,tokens,cost,currency"
     assert ",100,1," in owners[1]
     assert owners[1].endswith(",30.000000,USD")
-    assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend.csv?table=compared")
+    sheet = page(finance, "/api-spend.csv", table="compared", window="7d")
+    assert "30.000000,31.000000,1.000000,1,USD" in sheet
+
+
+def test_days_of_vendors_are_ordered_by_any_column_over_rest(team_id: int) -> None:
+    for vendor, micros in (("anthropic", 2_000_000), ("openai", None), ("mistral", 5_000_000)):
+        VendorCost.objects.create(
+            vendor=vendor,
+            day=NOW.date(),
+            amount=Decimal(0),
+            currency="USD",
+            micros=micros,
+            told_at=NOW,
+        )
+    days = with_token("read").get("vendor-costs", sort="-theirs").json()["results"]
+    assert [day["vendor"] for day in days] == ["mistral", "anthropic", "openai"]
 
 
 def test_a_month_of_calls_asks_little(team_id: int, django_assert_max_num_queries: Any) -> None:

@@ -26,7 +26,8 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Table
 from apps.economics.calls import Contract
-from apps.ledger.queries.api_spend import Spend, Unpriced, VendorDay, no_calls
+from apps.ledger.queries.api_spend import Spend, Unpriced, no_calls
+from apps.ledger.tables.vendor_days import VENDOR_DAYS
 from apps.pricing.actions.api_prices import UNITS
 from apps.pricing.queries.api_ends import ApiEnd, end_of
 from apps.show.amounts import change, count, difference, per_cent, share
@@ -237,22 +238,7 @@ UNPRICED = Table[Unpriced](
     ),
     about="not free: a contract price or a newer table of prices gives them one",
 )
-VENDORS = Table[VendorDay](
-    "compared",
-    "Beside the vendors’ own reports",
-    (
-        Column("vendor", "Vendor", lambda row: row.vendor, PROSE),
-        Column("day", "Day", lambda row: row.day, ISO_DAY),
-        Column("ours", "Our calls", lambda row: row.our_micros, MONEY),
-        Column("theirs", "Their report", lambda row: row.their_micros, MONEY),
-        Column("difference", "Difference", lambda row: row.difference_micros, MONEY),
-        Column("unpriced_requests", "Without a price", lambda row: row.unpriced, COUNT),
-        CURRENCY_COLUMN,
-    ),
-    about="days of UTC, as vendors cut them; the difference is theirs less ours",
-    empty="No vendor’s report of this month is known: bring one in, or send it to "
-    "POST /api/v1/vendor-costs.",
-)
+VENDORS = Table.of(VENDOR_DAYS)
 PRICES = Table[PriceRow](
     "prices",
     "Contract prices",

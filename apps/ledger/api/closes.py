@@ -1,7 +1,6 @@
 """Closed months over the wire: closed by finance, and their statements."""
 
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -18,17 +17,19 @@ from apps.ledger.actions.close import CloseRequest, close_month
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
 from apps.ledger.queries.closes.statements import (
-    JournalEntry,
-    TeamStatement,
+    CloseJournalEntry,
+    CloseStatement,
     journal,
     team_statements,
 )
+from apps.ledger.tables.closes import JOURNAL, STATEMENTS
 from apps.web.rest.idempotency import once
-from apps.web.rest.money import HoursOut, MoneyOut, money_of
-from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
+from apps.web.rest.money import DecimalMoneyOut, MoneyOut, money_of
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import ClosesMonths, RestView, SeesPrices
 
 
@@ -53,22 +54,23 @@ class CloseOut(Answer[CloseFact]):
     billed = MoneyOut(allow_null=True)
 
 
-class StatementOut(Answer[TeamStatement]):
+class StatementOut(RowAnswer):
     """A team's charges of a month; `corrections` is the part that late facts of other months added."""
 
-    without = ("team_name", "unpriced_milliseconds")
-    team = serializers.CharField(source="team_name")
-    unpriced_gpu_hours = HoursOut(source="unpriced_milliseconds")
+    table = STATEMENTS
+    without = ("month", "version", "cut_off")
 
 
-class JournalEntryOut(Answer[JournalEntry]):
+class JournalEntryOut(RowAnswer):
     """A posting, in whole cents."""
 
-    amount = MoneyOut(
+    table = JOURNAL
+    without = ("month", "version")
+    amount = DecimalMoneyOut(
         help_text="what the cost centre owes: `debit`, or less than nothing: `credit`"
     )
-    debit = MoneyOut(allow_null=True)
-    credit = MoneyOut(allow_null=True)
+    debit = DecimalMoneyOut(allow_null=True)
+    credit = DecimalMoneyOut(allow_null=True)
 
 
 class Closes(RestView):
@@ -116,22 +118,13 @@ class CloseStatements(RestView):
 
     row = StatementOut
 
-    @extend_schema(
-        operation_id="list_statements", parameters=[*PAGES], responses=list_of(StatementOut)
-    )
+    @table_schema("list_statements", StatementOut)
     def get(self, request: Request, close_id: int) -> Response:
         """The statements of the caller's teams; of every team to who sees everything."""
-        Parameters.of(request)
-        _get_close_or_404(close_id)
-        viewer, currency = self.viewer(), accounts.organisation().currency
-        teams = viewer.seen_teams
-        statements = team_statements(close_id, teams)
-        page = slice_of(
-            statements, parse_page_request(request), lambda statement: (statement.team_id,)
-        )
-        return paged(
-            request, page, lambda statement: serialize_as(StatementOut, statement, currency)
-        )
+        Parameters.of(request, SORT)
+        close, teams = _get_close_or_404(close_id), self.viewer().seen_teams
+        rows = [CloseStatement(close, statement) for statement in team_statements(close_id, teams)]
+        return answer_table(request, StatementOut, rows, accounts.organisation().currency)
 
 
 class CloseJournal(RestView):
@@ -141,34 +134,13 @@ class CloseJournal(RestView):
     # It names every team's amounts.
     reads = (SeesPrices,)
 
-    @extend_schema(
-        operation_id="list_journal", parameters=[*PAGES], responses=list_of(JournalEntryOut)
-    )
+    @table_schema("list_journal", JournalEntryOut)
     def get(self, request: Request, close_id: int) -> Response:
         """By cost centre, team and account; they sum to the close rounded to the cent."""
-        Parameters.of(request)
-        _get_close_or_404(close_id)
-        currency = accounts.organisation().currency
-        page = slice_of(
-            journal(close_id),
-            parse_page_request(request),
-            lambda entry: (entry.cost_centre, entry.team, entry.account),
-        )
-        return paged(
-            request,
-            page,
-            lambda entry: serialize_as(
-                JournalEntryOut,
-                entry,
-                amount=_serialize_cents(entry.amount, currency),
-                debit=_serialize_cents(entry.debit, currency),
-                credit=_serialize_cents(entry.credit, currency),
-            ),
-        )
-
-
-def _serialize_cents(amount: Decimal | None, currency: str) -> dict[str, str] | None:
-    return None if amount is None else {"amount": f"{amount:f}", "currency": currency}
+        Parameters.of(request, SORT)
+        close = _get_close_or_404(close_id)
+        rows = [CloseJournalEntry(close, entry) for entry in journal(close_id)]
+        return answer_table(request, JournalEntryOut, rows, accounts.organisation().currency)
 
 
 def _serialize_close(fact: CloseFact) -> dict[str, Any]:
@@ -181,7 +153,7 @@ def _serialize_close(fact: CloseFact) -> dict[str, Any]:
         CloseOut,
         fact,
         **amounts,
-        month=f"{fact.month:%Y-%m}",
+        month=fact.month_text,
         invoices=fact.invoices,
         accepted=[str(item["code"]) for item in fact.checklist if item["count"]],
     )

@@ -43,6 +43,14 @@ class MoneyOut(serializers.Serializer[Any]):
         return money_of(round(instance), self.context.get("currency", ""))
 
 
+class DecimalMoneyOut(MoneyOut):
+    """An exact amount of a decimal in whole units, with the places that it has."""
+
+    def to_representation(self, instance: Any) -> Any:
+        """In the answer's currency."""
+        return {"amount": f"{instance:f}", "currency": self.context.get("currency", "")}
+
+
 class HoursOut(serializers.FloatField):
     """Hours, of milliseconds."""
 

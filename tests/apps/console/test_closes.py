@@ -18,6 +18,7 @@ from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -72,6 +73,17 @@ def test_finance_closes_a_month_and_every_file_sums_to_it(research: int, setting
     assert sum(Decimal(row["effective"]) for row in lines) == Decimal("49.16")
     page = finance.get(reverse("statement", args=[close.id, research])).content.decode()
     assert "Research cost $49.16 in March 2026." in page
+
+
+def test_statements_and_journal_are_ordered_over_rest(research: int) -> None:
+    close = closed(signed_in("finance"))
+    rest = with_token("read")
+    rows = rest.get(f"closes/{close.id}/statements", sort="-effective").json()["results"]
+    costs = [Decimal(row["effective"]["amount"]) for row in rows]
+    assert costs == sorted(costs, reverse=True)
+    (entry, *_) = rest.get(f"closes/{close.id}/journal", sort="-debit").json()["results"]
+    assert entry["debit"] == entry["amount"] == {"amount": "49.16", "currency": "USD"}
+    assert entry["credit"] is None
 
 
 def test_what_stands_open_is_refused_in_words_until_it_is_accepted(research: int) -> None:

@@ -24,8 +24,6 @@ from apps.console.pages.closes.tables import (
     MONTHS_WITHOUT_SUMS,
     STATEMENTS,
     VERSIONS,
-    CloseJournalEntry,
-    CloseStatement,
     checklist_table,
     total_line,
 )
@@ -133,7 +131,7 @@ def _statements_section(
 ) -> TableSection:
     journal = Link("Journal", reverse("journal-csv", args=[close.id]))
     return STATEMENTS.section(
-        [CloseStatement(close, team_statement) for team_statement in statements],
+        [told.CloseStatement(close, team_statement) for team_statement in statements],
         context,
         about=f"effective cost, in {context.currency}; each team sees its own",
         links=(journal,) if context.viewer.sees_prices else (),
@@ -171,7 +169,7 @@ def statements_csv(context: Context, close_id: int) -> HttpResponse:
     """Every team's sum that the viewer may see."""
     close = _get_close_or_404(close_id)
     statements = told.team_statements(close_id, context.seen_teams)
-    rows = [CloseStatement(close, team_statement) for team_statement in statements]
+    rows = [told.CloseStatement(close, team_statement) for team_statement in statements]
     return STATEMENTS.csv(rows, context, f"statements {close.month:%Y-%m} v{close.version}")
 
 
@@ -179,7 +177,7 @@ def statements_csv(context: Context, close_id: int) -> HttpResponse:
 def journal_csv(context: Context, close_id: int) -> HttpResponse:
     """The journal of a close: cost centre, account, amount."""
     close = _get_close_or_404(close_id)
-    rows = [CloseJournalEntry(close, entry) for entry in told.journal(close_id)]
+    rows = [told.CloseJournalEntry(close, entry) for entry in told.journal(close_id)]
     return JOURNAL.csv(rows, context, f"journal {close.month:%Y-%m} v{close.version}")
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
-from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils.html import format_html
@@ -12,7 +10,6 @@ from apps.console.kit.cells import (
     COUNT,
     DAY_OR_INSTANT,
     GPU_HOURS,
-    INSTANT,
     MONEY,
     WRAPPED,
     Locale,
@@ -25,33 +22,14 @@ from apps.ledger.queries.closes.checklist import Item
 from apps.ledger.queries.closes.months import CloseFact, MonthStatus
 from apps.ledger.queries.closes.statements import (
     ACCOUNTS,
-    JournalEntry,
     StatedLine,
     TeamStatement,
 )
+from apps.ledger.tables import closes
+from apps.ledger.tables.closes import NONE
 from apps.show.time import month as month_words
 from apps.show.words import state_words
 from apps.tables.column import Column
-
-NONE = "–"
-
-
-class CloseStatement(NamedTuple):
-    """A team's part of a close."""
-
-    close: CloseFact
-    said: TeamStatement
-
-
-class CloseJournalEntry(NamedTuple):
-    """A line of the journal of a close."""
-
-    close: CloseFact
-    said: JournalEntry
-
-
-def _cents(amount: Decimal | None) -> str:
-    return "" if amount is None else f"{amount:f}"
 
 
 def line_words(line: StatedLine) -> str:
@@ -148,27 +126,14 @@ MONTHS_WITHOUT_SUMS = replace(
     ),
 )
 """For whom the organisation's sums are not."""
-STATEMENTS = Table[CloseStatement](
-    "statements",
-    "Statements",
-    (
-        Column("month", "", lambda row: f"{row.close.month:%Y-%m}"),
-        Column("version", "", lambda row: row.close.version, COUNT),
-        Column("team", "Team", lambda row: row.said.team_name,
-               href=lambda row: reverse("statement", args=[row.close.id, row.said.team_id])),
-        Column("cost_centre", "Cost centre", lambda row: row.said.cost_centre or None,
-               missing=NONE),
-        Column("gpu_hours", "GPU-hours", lambda row: row.said.gpu_milliseconds, GPU_HOURS),
-        Column("effective", "Effective cost", lambda row: row.said.effective_micros, MONEY),
-        Column("billed", "Billed", lambda row: row.said.billed_micros, MONEY),
-        Column("corrections", "Of that corrections",
-               lambda row: row.said.corrections_micros, MONEY, missing=NONE),
-        Column("unpriced_gpu_hours", "", lambda row: row.said.unpriced_milliseconds, GPU_HOURS),
-        CURRENCY_COLUMN,
-        Column("cut_off", "", lambda row: row.close.cut_off, INSTANT),
-    ),
-    empty="Nothing of this month was your teams’.",
-)  # fmt: skip
+STATEMENTS = Table.of(
+    closes.STATEMENTS,
+    dress={
+        "team": {
+            "href": lambda row: reverse("statement", args=[row.close.id, row.statement.team_id])
+        }
+    },
+)
 VERSIONS = Table[CloseFact](
     "versions",
     "How it was closed",
@@ -208,22 +173,4 @@ LINES = Table[StatedLine](
     ),
     about="they sum to the statement, to the micro-unit in the CSV",
 )  # fmt: skip
-JOURNAL = Table[CloseJournalEntry](
-    "journal",
-    "Journal",
-    (
-        Column("month", "", lambda row: f"{row.close.month:%Y-%m}"),
-        Column("version", "", lambda row: row.close.version, COUNT),
-        Column("cost_centre", "", lambda row: row.said.cost_centre),
-        Column("team", "", lambda row: row.said.team),
-        Column("account", "", lambda row: row.said.account),
-        Column("gl_code", "", lambda row: row.said.gl_code),
-        Column("debit", "", lambda row: _cents(row.said.debit),
-               written=lambda row, _: _cents(row.said.debit)),
-        Column("credit", "", lambda row: _cents(row.said.credit),
-               written=lambda row, _: _cents(row.said.credit)),
-        Column("amount", "", lambda row: f"{row.said.amount:f}",
-               written=lambda row, _: f"{row.said.amount:f}"),
-        CURRENCY_COLUMN,
-    ),
-)  # fmt: skip
+JOURNAL = Table.of(closes.JOURNAL)

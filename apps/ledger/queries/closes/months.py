@@ -39,6 +39,11 @@ class CloseFact:
     reopen_reason: str
 
     @property
+    def month_text(self) -> str:
+        """The month, such as 2026-07."""
+        return f"{self.month:%Y-%m}"
+
+    @property
     def invoices(self) -> str:
         """The invoices that billed its hours when it was closed, in words; empty: none did."""
         items = [item for item in self.checklist if item.get("code") == "uninvoiced"]

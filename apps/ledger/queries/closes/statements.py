@@ -9,6 +9,7 @@ from typing import Annotated
 from django.conf import settings
 
 from apps.economics.split import largest_remainder
+from apps.ledger.queries.closes.months import CloseFact
 from apps.ledger.queries.tables import rows
 from apps.show.entries import Entry, Micros, Milliseconds
 
@@ -67,7 +68,15 @@ class TeamStatement:
     billed_micros: Micros | None
     corrections_micros: Micros | None
     gpu_milliseconds: Milliseconds | None
-    unpriced_milliseconds: int
+    unpriced_milliseconds: Milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class CloseStatement:
+    """A team's part of a close."""
+
+    close: CloseFact
+    statement: TeamStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +121,14 @@ class JournalEntry:
     def credit(self) -> Decimal | None:
         """The amount that the cost centre is given back; None where it owes."""
         return -self.amount if self.amount < 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class CloseJournalEntry:
+    """A posting of a close."""
+
+    close: CloseFact
+    entry: JournalEntry
 
 
 def team_statements(close_id: int, team_ids: Collection[int] | None) -> list[TeamStatement]:

@@ -84,9 +84,19 @@ def test_it_is_on_a_page_in_a_file_over_rest_and_in_the_metrics() -> None:
     assert "gen_ai.usage.dreamt_tokens" in viewer.get("/setup/not-understood").content.decode()
     assert "not-understood" in viewer.get("/setup").content.decode()
     assert "gen_ai.usage.dreamt_tokens" in viewer.get("/setup/not-understood.csv").content.decode()
-    (row,) = with_token("manage").get("not-understood").json()["results"]
+    rest = with_token("manage")
+    (row,) = rest.get("not-understood").json()["results"]
     assert (row["door"], row["name"], row["times"]) == ("spans", "gen_ai.usage.dreamt_tokens", 1)
     assert 'runrate_not_understood{door="spans"} 1' in Client().get("/metrics").content.decode()
+
+
+def test_the_list_is_ordered_by_any_column() -> None:
+    note("a", "b", "b", place="node-1")
+    note("-c", "-c", "-c")
+    rest = with_token("manage")
+    rows = rest.get("not-understood", sort="-times").json()["results"]
+    assert [row["name"] for row in rows] == ["-c", "b", "a"]
+    assert rest.get("not-understood", sort="meaning").status_code == 400
 
 
 def test_a_teams_lead_does_not_see_who_sends_what() -> None:

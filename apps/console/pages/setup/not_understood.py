@@ -1,15 +1,16 @@
 """Names that came in and were not understood: by door and name, with what it means and what helps."""
 
 from django.urls import path, reverse
+from django.utils.html import format_html
 
-from apps.console.kit.cells import COUNT, DAY, INSTANT, PROSE, TEXT
+from apps.console.kit.cells import Locale
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Table
-from apps.fleet.queries.not_understood import DOORS, NotUnderstoodFact, not_understood
+from apps.fleet.queries.not_understood import NotUnderstoodFact, not_understood
+from apps.fleet.tables.not_understood import NOT_UNDERSTOOD
 from apps.show.amounts import counted
-from apps.tables.column import Column
 from apps.workloads.queries.job_row_errors import remark_in_words
 
 MEANS = {
@@ -22,25 +23,21 @@ MEANS = {
 }
 OF_JOBS = frozenset({"sacct", "jobs", "csv"})
 """Doors whose names are remarks on jobs."""
-NAMES = Table[NotUnderstoodFact](
-    "names",
-    "Not understood",
-    (
-        Column("door", "Source", lambda row: DOORS.get(row.door, row.door), TEXT,
-               written=lambda row, _: row.door),
-        Column("place", "Of", lambda row: row.place or None, TEXT, missing="—"),
-        Column("name", "Name", lambda row: row.name or "further names", PROSE,
-               note=lambda row: _meaning(row), written=lambda row, _: row.name),
-        Column("times", "Times", lambda row: row.times, COUNT),
-        Column("first_on", "Since", lambda row: row.first_on, DAY),
-        Column("last_at", "Last", lambda row: row.last_at, INSTANT),
-        Column("example", "Example", lambda row: row.example or None, PROSE, missing="—"),
-    ),
-    noun=("name", "names"),
-    about="{said} in two weeks; names and ids alone are kept, never a value",
-    sort="sort",
-    per_page=200,
-)  # fmt: skip
+
+
+def _meaning(row: NotUnderstoodFact) -> str:
+    if row.name and row.door in OF_JOBS:
+        return remark_in_words(row.name)
+    return MEANS.get(row.door, "")
+
+
+def _name_cell(row: NotUnderstoodFact, _: Locale) -> str:
+    """The name, and what it means for what has it."""
+    name, meaning = row.name or "further names", _meaning(row)
+    return format_html("{}<small>{}</small>", name, meaning) if meaning else name
+
+
+NAMES = Table.of(NOT_UNDERSTOOD, dress={"name": {"shown": _name_cell}})
 
 
 def _nothing_unread() -> EmptyState:
@@ -50,12 +47,6 @@ def _nothing_unread() -> EmptyState:
         "weeks: it is in no sum, or in one without it.",
         (Step("See what comes in, and what is missing.", link=Link("Setup", reverse("setup"))),),
     )
-
-
-def _meaning(row: NotUnderstoodFact) -> str:
-    if row.name and row.door in OF_JOBS:
-        return remark_in_words(row.name)
-    return MEANS.get(row.door, "")
 
 
 @shown(SEES_EVERYTHING, "setup")

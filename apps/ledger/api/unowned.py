@@ -1,20 +1,16 @@
 """GET /api/v1/unowned."""
 
-from typing import Any
-
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.rest.parameters import DEFAULT_WINDOW, parse_window
-from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
-from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
-from apps.web.rest.schema import PAGES
+from apps.ledger.tables.unowned import UNOWNED
+from apps.web.rest.money import HoursOut, NamedOut
 from apps.web.rest.strict import Parameters, Text
+from apps.web.rest.table_lists import SORT, RowAnswer, answer_table, table_schema
 from apps.web.rest.views import PricesView
 
 
@@ -28,21 +24,13 @@ class UnownedAsked(Parameters):
     )
 
 
-class UnownedOut(serializers.Serializer[Any]):
+class UnownedOut(RowAnswer):
     """Jobs alike that no rule gives to a team, with what a rule for them would ask."""
 
-    cluster = NamedOut()
-    account = serializers.CharField(source="submitter.account")
-    namespace = serializers.CharField(source="submitter.namespace")
-    user = serializers.CharField(source="submitter.user")
-    jobs = serializers.IntegerField()
-    gpu_hours = HoursOut(source="unit_milliseconds")
+    table = UNOWNED
+    without = ("partition", "unpriced_gpu_hours")
+    cluster = NamedOut(source="*")
     unpriced_hours = HoursOut(source="unpriced_milliseconds")
-    cost = MoneyOut(
-        source="micros",
-        allow_null=True,
-        help_text="effective; null where nothing of it has a price",
-    )
 
 
 class Unowned(PricesView):
@@ -50,22 +38,10 @@ class Unowned(PricesView):
 
     row = UnownedOut
 
-    @extend_schema(
-        operation_id="list_unowned",
-        parameters=[UnownedAsked, *PAGES],
-        responses=list_of(UnownedOut),
-    )
+    @table_schema("list_unowned", UnownedOut, UnownedAsked)
     def get(self, request: Request) -> Response:
         """List what nobody owned in the window's local days, by who submitted it, the highest cost first."""
-        text, at = UnownedAsked.of(request).get("window", DEFAULT_WINDOW), timezone.now()
+        query, at = UnownedAsked.of(request, SORT), timezone.now()
         team_id = accounts.special_teams().unowned_id
-        work = queries.unowned_work(parse_window(text, at), team_id)
-        page = slice_of(work, parse_page_request(request), lambda one: one.rank)
-        currency = accounts.organisation().currency
-        return paged(request, page, lambda one: serialize_unowned_work(one, currency))
-
-
-def serialize_unowned_work(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
-    """One row as it is answered."""
-    cluster = {"id": one.submitter.cluster_id, "name": one.submitter.cluster}
-    return serialize_as(UnownedOut, one, currency, cluster=cluster)
+        work = queries.unowned_work(parse_window(query.get("window", DEFAULT_WINDOW), at), team_id)
+        return answer_table(request, UnownedOut, work, accounts.organisation().currency)

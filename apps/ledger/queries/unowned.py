@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.ownership import JobCost, unowned_costs
 from apps.ledger.queries.windows import Window
+from apps.show.entries import Micros, Milliseconds
 from apps.workloads import queries as workloads
 
 
@@ -15,9 +16,19 @@ class UnownedWork:
 
     submitter: workloads.Submitter
     jobs: int
-    micros: int | None
-    unit_milliseconds: int
-    unpriced_milliseconds: int
+    micros: Micros | None
+    gpu_milliseconds: Milliseconds
+    unpriced_milliseconds: Milliseconds
+
+    @property
+    def cluster_id(self) -> int:
+        """The cluster that they were submitted to."""
+        return self.submitter.cluster_id
+
+    @property
+    def cluster(self) -> str:
+        """Its name."""
+        return self.submitter.cluster
 
     @property
     def rank(self) -> tuple[int, int, str, str, str, str, str]:
@@ -30,7 +41,7 @@ class UnownedWork:
             submitter.user,
             submitter.partition,
         )
-        return (-(self.micros or 0), -self.unit_milliseconds, *named)
+        return (-(self.micros or 0), -self.gpu_milliseconds, *named)
 
 
 def unowned_work(window: Window, team_id: int) -> list[UnownedWork]:
@@ -48,6 +59,6 @@ def _work_of(submitter: workloads.Submitter, jobs: Sequence[JobCost]) -> Unowned
         submitter=submitter,
         jobs=len(jobs),
         micros=sum_of_known(job.micros for job in jobs),
-        unit_milliseconds=sum(job.unit_milliseconds for job in jobs),
+        gpu_milliseconds=sum(job.unit_milliseconds for job in jobs),
         unpriced_milliseconds=sum(job.unpriced_milliseconds for job in jobs),
     )

@@ -45,8 +45,8 @@ FIELD_OF_KIND: Mapping[ValueKind, Callable[..., RestField]] = {
 class RowAnswer(serializers.Serializer[Any]):
     """A row of a table, with a field for each column of its file.
 
-    What REST answers otherwise is declared in the class, as in any serializer: a field that is called as a column is answered
-    from the column's value, another from the row. `without` names columns of the file that are left out.
+    What REST answers otherwise is declared in the class, as in any serializer: a field that is called as a column and has no
+    `source` is answered from the column's value, another from the row. `without` names columns of the file that are left out.
     """
 
     table: ClassVar[Table[Any]]
@@ -69,11 +69,20 @@ class RowAnswer(serializers.Serializer[Any]):
             if column.csv_name not in self.without and column.format is not CURRENCY
         }
 
+    @cached_property
+    def answered_columns(self) -> dict[str, Column[Any]]:
+        """The columns whose values are answered; a field that the class declares with a source reads the row."""
+        return {
+            name: column
+            for name, column in self.columns.items()
+            if name not in self._declared_fields or self._declared_fields[name].source is None
+        }
+
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Return the row by name; None where a value is not known."""
         answer = {}
         for name, rest_field in self.fields.items():
-            column = self.columns.get(name)
+            column = self.answered_columns.get(name)
             value = (
                 rest_field.get_attribute(instance) if column is None else column.value_of(instance)
             )

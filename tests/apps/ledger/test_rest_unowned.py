@@ -64,6 +64,8 @@ def test_pages_follow_each_other_and_csv_has_the_same_rows() -> None:
     assert paged == [row["account"] for row in csv.DictReader(io.StringIO(table))]
     assert paged == ["drift", "alone"]
     assert second["next"] is None
+    ordered = caller.get("unowned", window=DAY, sort="jobs").json()["results"]
+    assert [row["account"] for row in ordered] == ["alone", "drift"]
 
 
 def test_whoever_sees_their_teams_alone_is_refused() -> None:

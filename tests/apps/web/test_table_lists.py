@@ -8,6 +8,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
@@ -117,6 +118,16 @@ def test_a_field_of_what_a_row_does_not_hold_is_not_known() -> None:
     renewed = replace(lease(1), renewal=Contract("gcp", None))
     assert serialize_as(LeaseOut, renewed, "EUR")["renews_with"] == "gcp"
     assert serialize_as(LeaseOut, lease(1), "EUR")["renews_with"] is None
+
+
+def test_a_declared_field_with_a_source_reads_the_row_and_one_without_the_column() -> None:
+    class OtherwiseOut(LeaseOut):
+        provider = serializers.CharField(source="contract")
+        name = serializers.ChoiceField(choices=("n1",))
+
+    answer = serialize_as(OtherwiseOut, lease(1), "EUR")
+    assert answer["provider"] == str(Contract("aws", None))
+    assert answer["name"] == "n1"
 
 
 def test_only_what_may_be_unknown_may_be_null_and_the_definition_describes_it() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -19,21 +20,21 @@ from apps.console.kit.periods import PeriodWords, period_words
 from apps.console.kit.request import EVERYONE, MANAGES, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
 from apps.console.pages.ownership import rules
-from apps.console.pages.ownership.names import names
+from apps.console.pages.ownership.names import OwnerNames, names
 from apps.console.pages.ownership.tables import (
     RULES,
     WORKLOADS,
-    UnownedJobs,
     WorkloadCost,
     stated_rules,
     sum_costs,
-    unowned_jobs,
     unowned_table,
+    unowned_total,
     workload_costs,
 )
 from apps.economics.money import sum_of_known
 from apps.economics.refusal import Refusal
 from apps.ledger import queries as ledger
+from apps.ledger.queries import UnownedWork
 from apps.show.amounts import counted, gpu_hours, per_cent, share
 from apps.show.money import rounded_amount
 from apps.workloads.actions import workloads
@@ -70,8 +71,10 @@ def unowned(context: Context) -> ConsolePage:
     """Everything that nobody owns in the period."""
     window, reading = requested_window(context)
     period_text = period_words(window, context.calendar.today)
-    rows = unowned_jobs(window, names(context.viewer))
-    table = unowned_table("sort", may_manage=context.viewer.may_manage)
+    called = names(context.viewer)
+    rows = ledger.unowned_work(window, called.unowned_id)
+    jobs = _unowned_jobs_href(window, called)
+    table = unowned_table("sort", jobs, may_manage=context.viewer.may_manage)
     return ConsolePage(
         context=context,
         finding=_unowned_finding(rows, period_text, context.currency),
@@ -85,7 +88,7 @@ def unowned(context: Context) -> ConsolePage:
                 context,
                 about="jobs without an owner: no ownership rule matches, by what a rule for them "
                 "would ask",
-                total=_unowned_total(rows),
+                total=unowned_total(rows),
                 csv_name="unowned",
             ),
         ),
@@ -115,7 +118,7 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
     period_text, called = period_words(window, context.calendar.today), names(viewer)
     costs = workload_costs(window, viewer, called)
     rows = [row._replace(href=context.onward(row.href)) for row in costs]
-    nobodys = unowned_jobs(window, called) if viewer.sees_everything else []
+    nobodys = ledger.unowned_work(window, called.unowned_id) if viewer.sees_everything else []
     adds = (
         "Add the first below." if viewer.may_manage else "Somebody of the role platform adds them."
     )
@@ -132,7 +135,9 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
         problems=tuple(reading.problems),
         actions=(Link("Add a rule…", reverse("new-rule")),) if viewer.may_manage else (),
         sections=(
-            _unowned_section(nobodys, context) if viewer.sees_everything else None,
+            _unowned_section(nobodys, _unowned_jobs_href(window, called), context)
+            if viewer.sees_everything
+            else None,
             WORKLOADS.section(
                 rows,
                 context,
@@ -152,16 +157,25 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
     )
 
 
-def _unowned_section(rows: Sequence[UnownedJobs], context: Context) -> TableSection:
+def _unowned_jobs_href(window: ledger.Window, called: OwnerNames) -> str:
+    jobs = reverse("costs-team-jobs", args=[called.unowned_id])
+    return f"{jobs}?{urlencode({'window': window.text})}"
+
+
+def _unowned_section(rows: Sequence[UnownedWork], jobs_href: str, context: Context) -> TableSection:
     """The first of them; more are on the page of all."""
-    table = unowned_table("unowned", may_manage=context.viewer.may_manage, per_page=MOST_UNOWNED)
+    table = unowned_table(
+        "unowned", jobs_href, may_manage=context.viewer.may_manage, per_page=MOST_UNOWNED
+    )
     every = Link(f"All {len(rows):,}", context.href(reverse("unowned")))
     return table.section(
         rows,
         context,
         about="jobs without an owner: no ownership rule matches, the highest cost first",
         links=(every,) if len(rows) > MOST_UNOWNED else (),
-        csv=unowned_table("sort", may_manage=False).file("unowned", context, lambda: rows),
+        csv=unowned_table("sort", jobs_href, may_manage=False).file(
+            "unowned", context, lambda: rows
+        ),
         is_shown=bool(rows),
     )
 
@@ -194,13 +208,9 @@ def _settled_words(
     return (f"Effective cost in {context.currency}", period_text.days, settled)
 
 
-def _unowned_total(rows: Sequence[UnownedJobs]) -> UnownedJobs:
-    return UnownedJobs(None, sum(row.jobs for row in rows), *sum_costs(rows))
-
-
 def _ownership_finding(
     rows: Sequence[WorkloadCost],
-    nobodys: Sequence[UnownedJobs],
+    nobodys: Sequence[UnownedWork],
     period: PeriodWords,
     context: Context,
 ) -> str:
@@ -228,7 +238,7 @@ def _ownership_finding(
     return f"{sentence}; {rounded_amount(unowned_micros, currency)}, {part} of all, has no owner."
 
 
-def _unowned_finding(rows: Sequence[UnownedJobs], period: PeriodWords, currency: str) -> str:
+def _unowned_finding(rows: Sequence[UnownedWork], period: PeriodWords, currency: str) -> str:
     if not rows:
         return f"Every job {period.within} has an owner."
     micros, milliseconds, _ = sum_costs(rows)

@@ -28,13 +28,16 @@ from apps.console.pages.ownership.names import OwnerNames
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
 from apps.ledger.queries.cube import CubeQuestion, CubeSums
+from apps.ledger.queries.unowned import UnownedWork
+from apps.ledger.tables.unowned import RULE_ASKS, UNOWNED
 from apps.show.amounts import gpu_hours
 from apps.tables.column import Column
 from apps.workloads import queries as workloads
 from apps.workloads.queries import RuleChange, RuleFact
 
 NONE = "–"
-RULE_ASKS = ("account", "namespace", "user", "partition")
+NOBODY = workloads.Submitter(0, "", "", "", "")
+"""The submitter of the total."""
 
 
 class Costed(Protocol):
@@ -76,22 +79,6 @@ class OwnershipMove(NamedTuple):
     unpriced_milliseconds: int
     giver_href: str = ""
     taker_href: str = ""
-
-
-class UnownedJobs(NamedTuple):
-    """Jobs alike in what a rule would ask; `rule_href` leads to that rule, ready to be looked at."""
-
-    submitter: workloads.Submitter | None
-    jobs: int
-    micros: int | None
-    gpu_milliseconds: int
-    unpriced_milliseconds: int
-    jobs_href: str = ""
-    rule_href: str = ""
-
-    def asked(self, name: str) -> str | None:
-        """Return what the scheduler said of unowned jobs, as a rule would ask it; None for the total."""
-        return None if self.submitter is None else getattr(self.submitter, name)
 
 
 class StatedRule(NamedTuple):
@@ -161,65 +148,53 @@ MOVES = Table[OwnershipMove](
 )
 
 
-def _account_cell(row: UnownedJobs, _: Locale) -> str:
-    if row.submitter is None:
+def _account_cell(row: UnownedWork, _: Locale) -> str:
+    submitter = row.submitter
+    if submitter == NOBODY:
         return "Total"
-    if not row.asked("account") and row.asked("partition"):
-        return format_html("{}<small>partition</small>", row.asked("partition"))
-    is_named = any(row.asked(name) for name in RULE_ASKS)
-    return row.asked("account") or (NONE if is_named else quiet("not named"))
+    if not submitter.account and submitter.partition:
+        return format_html("{}<small>partition</small>", submitter.partition)
+    is_named = any(getattr(submitter, name) for name in RULE_ASKS)
+    return submitter.account or (NONE if is_named else quiet("not named"))
 
 
-def unowned_table(name: str, *, may_manage: bool, per_page: int = 100) -> Table[UnownedJobs]:
+def unowned_table(
+    name: str, jobs_href: str, *, may_manage: bool, per_page: int = 100
+) -> Table[UnownedWork]:
     """Jobs without an owner, with the way to the rule that would give them one.
 
-    `name` is its parameter in addresses.
+    `name` is its parameter in addresses, `jobs_href` where the jobs themselves are listed.
     """
 
-    def missing(row: UnownedJobs) -> str:
-        return "" if row.submitter is None else NONE
+    def submitter_cell(key: str) -> dict[str, Any]:
+        def shown(row: UnownedWork, _: Locale) -> str:
+            return getattr(row.submitter, key) or ("" if row.submitter == NOBODY else NONE)
 
-    def said(key: str, text: str) -> Column[UnownedJobs]:
-        return Column(
-            key, text, lambda row: row.asked(key) or None,
-            shown=lambda row, _: row.asked(key) or missing(row),
-        )  # fmt: skip
+        return {"shown": shown}
 
-    answer: Column[UnownedJobs] = Column(
-        "answer", unseen("Answer") if may_manage else "", lambda row: row.rule_href, csv="",
-        sorts=False, shown=_rule_button,
+    answer: Column[UnownedWork] = Column(
+        "answer", unseen("Answer") if may_manage else "", lambda _: "", csv="", sorts=False,
+        shown=_rule_button,
     )  # fmt: skip
-    account: Column[UnownedJobs] = Column(
-        "account", "Account", lambda row: row.asked("account") or None, shown=_account_cell
-    )
-    return Table[UnownedJobs](
-        "unowned",
-        "Unowned",
-        (
-            account,
-            said("namespace", "Namespace"),
-            said("user", "User"),
-            said("cluster", "Cluster"),
-            said("partition", ""),
-            Column("jobs", "Jobs", lambda row: row.jobs, COUNT, href=lambda row: row.jobs_href),
-            _COST,
-            CURRENCY_COLUMN,
-            _HOURS,
-            _UNPRICED,
-            answer,
-        ),
-        sort=name,
-        per_page=per_page,
-        empty="What turns up without an owner is listed here, with the rule that would give it one.",
-        csv_first=("cluster", *RULE_ASKS),
-    )
+    dress = {key: submitter_cell(key) for key in ("namespace", "user", "cluster")} | {
+        "account": {"shown": _account_cell},
+        "jobs": {"href": lambda row: "" if row.submitter == NOBODY else jobs_href},
+        "cost": {"shown": _cost_cell},
+    }
+    return Table.of(UNOWNED, answer, dress=dress, sort=name, per_page=per_page)
 
 
-def _rule_button(row: UnownedJobs, _: Locale) -> str:
-    if not row.rule_href:
+def unowned_total(rows: Sequence[UnownedWork]) -> UnownedWork:
+    """All of them, as the row at the foot."""
+    return UnownedWork(NOBODY, sum(row.jobs for row in rows), *sum_costs(rows))
+
+
+def _rule_button(row: UnownedWork, _: Locale) -> str:
+    if row.submitter == NOBODY:
         return ""
-    owner_text = " ".join(filter(None, (row.asked(name) for name in RULE_ASKS[:3])))
-    return leading("Assign", f"A rule for {owner_text}", row.rule_href)
+    owner_text = " ".join(filter(None, (getattr(row.submitter, name) for name in RULE_ASKS[:3])))
+    rule_href = f"{reverse('new-rule')}?{urlencode(_rule_for(row.submitter))}"
+    return leading("Assign", f"A rule for {owner_text}", rule_href)
 
 
 def _created_cell(row: StatedRule, locale: Locale) -> str:
@@ -316,23 +291,6 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) ->
     }
     rows = (idle | costly).values()
     return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))
-
-
-def unowned_jobs(window: ledger.Window, called: OwnerNames) -> list[UnownedJobs]:
-    """Jobs without an owner, by what a rule would match, the highest cost first."""
-    jobs = reverse("costs-team-jobs", args=[called.unowned_id])
-    return [
-        UnownedJobs(
-            work.submitter,
-            work.jobs,
-            work.micros,
-            work.unit_milliseconds,
-            work.unpriced_milliseconds,
-            f"{jobs}?{urlencode({'window': window.text})}",
-            f"{reverse('new-rule')}?{urlencode(_rule_for(work.submitter))}",
-        )
-        for work in ledger.unowned_work(window, called.unowned_id)
-    ]
 
 
 def stated_rules(viewer: Viewer, called: OwnerNames, at: datetime) -> list[StatedRule]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -12,12 +12,19 @@ from rest_framework.response import Response
 
 from apps.files.limits import BodyKind
 from apps.fleet import actions
-from apps.fleet.queries import TrustDecision, TrustKind, trust_incident_row, waiting_node_row
-from apps.fleet.queries.trust import trust_incident_page, waiting_node_page
-from apps.web.rest.money import NamedOut, named_parts
+from apps.fleet.queries import TrustDecision, TrustKind, trust_incident, waiting_node
+from apps.fleet.queries.trust import (
+    TrustIncidentFact,
+    WaitingNodeFact,
+    trust_incident_page,
+    waiting_node_page,
+)
+from apps.fleet.tables.trust import TRUST_INCIDENTS, WAITING_NODES
+from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Id, Parameters, StrictSerializer, parsed
+from apps.web.rest.table_lists import RowAnswer
 from apps.web.rest.views import Manages, RestView
 
 OPEN = "only those that nobody decided on yet, or that somebody did"
@@ -36,41 +43,26 @@ class TrustIncidentsAsked(Parameters):
     open = serializers.BooleanField(required=False, help_text=OPEN)
 
 
-class WaitingNodeOut(serializers.Serializer[Any]):
+class WaitingNodeOut(RowAnswer):
     """A machine beyond its join token's number; `decision` is empty while it waits."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    cluster = NamedOut()
-    join_token = NamedOut()
-    pool = NamedOut(allow_null=True)
-    version = serializers.CharField()
-    first_at = serializers.DateTimeField()
-    last_at = serializers.DateTimeField()
-    tries = serializers.IntegerField(help_text="how often it came")
-    decision = serializers.CharField()
-    decided_at = serializers.DateTimeField(allow_null=True)
+    table = WAITING_NODES
+    cluster = NamedOut(source="*")
+    join_token = NamedOut(source="*")
+    pool = NamedOut(source="*", allow_null=True)
 
 
-class TrustIncidentOut(serializers.Serializer[Any]):
+class TrustIncidentOut(RowAnswer):
     """A matter of a node, or of the machines that come with a join token; `decision` may be empty.
 
     Of a growth `ceiling` is how many are taken, and `reported` the most that were reported.
     """
 
-    id = serializers.IntegerField()
+    table = TRUST_INCIDENTS
+    without = ("of", "what_to_do")
     kind = serializers.ChoiceField(choices=TrustKind.choices)
-    node = NamedOut(allow_null=True)
-    join_token = NamedOut(allow_null=True)
-    detail = serializers.CharField()
-    ceiling = serializers.IntegerField(allow_null=True)
-    reported = serializers.IntegerField(allow_null=True)
-    count = serializers.IntegerField(help_text="how often it was reported")
-    first_at = serializers.DateTimeField()
-    last_at = serializers.DateTimeField()
-    decision = serializers.CharField()
-    decided_at = serializers.DateTimeField(allow_null=True)
-    decided_by = serializers.CharField()
+    node = NamedOut(source="*", allow_null=True)
+    join_token = NamedOut(source="*", allow_null=True)
 
 
 class WaitingNodes(RestView):
@@ -88,7 +80,7 @@ class WaitingNodes(RestView):
         """Machines that came beyond the number of their join token, the latest first."""
         is_open = WaitingNodesAsked.of(request).get("open")
         page = waiting_node_page(parse_page_request(request), is_open=is_open)
-        return paged(request, page, serialize_waiting_node)
+        return paged(request, page, partial(serialize_as, WaitingNodeOut))
 
 
 class TrustDecisionView(RestView):
@@ -97,28 +89,31 @@ class TrustDecisionView(RestView):
     reads = changes = (Manages,)
     body = BodyKind.EMPTY
     decision = TrustDecision.APPROVED
+    answer: ClassVar[type[RowAnswer]]
 
     def decided(
         self,
         request: Request,
-        row_of: Callable[[], dict[str, Any]],
+        fact_of: Callable[[], WaitingNodeFact | TrustIncidentFact],
         decide: Callable[..., None],
-    ) -> dict[str, Any]:
-        """Decide, and return the row as it stands then; the same again changes nothing."""
+    ) -> Response:
+        """Decide, and answer what stands then; the same again changes nothing."""
         parsed(StrictSerializer, request)
-        if row_of()["decision"] != self.decision:
+        if fact_of().decision != self.decision:
             decide(decision=self.decision, by=self.viewer().name, at=timezone.now())
-        return row_of()
+        return Response(serialize_as(self.answer, fact_of()))
 
 
 class WaitingNodeView(TrustDecisionView):
     """A person's decision on a waiting machine."""
 
+    answer = WaitingNodeOut
+
     def decide(self, request: Request, waiting_node_id: int) -> Response:
         """Answer the machine as it stands then."""
-        row_of = partial(waiting_node_row, waiting_node_id)
+        fact_of = partial(waiting_node, waiting_node_id)
         decide = partial(actions.decide_waiting_node, waiting_node_id=waiting_node_id)
-        return Response(serialize_waiting_node(self.decided(request, row_of, decide)))
+        return self.decided(request, fact_of, decide)
 
 
 class WaitingNodeApproval(WaitingNodeView):
@@ -158,17 +153,19 @@ class TrustIncidents(RestView):
         page = trust_incident_page(
             parse_page_request(request), node_id=query.get("node_id"), is_open=query.get("open")
         )
-        return paged(request, page, serialize_trust_incident)
+        return paged(request, page, partial(serialize_as, TrustIncidentOut))
 
 
 class TrustIncidentView(TrustDecisionView):
     """A person's decision on a matter of trust."""
 
+    answer = TrustIncidentOut
+
     def decide(self, request: Request, trust_incident_id: int) -> Response:
         """Answer the matter as it stands then."""
-        row_of = partial(trust_incident_row, trust_incident_id)
+        fact_of = partial(trust_incident, trust_incident_id)
         decide = partial(actions.decide_trust_incident, trust_incident_id=trust_incident_id)
-        return Response(serialize_trust_incident(self.decided(request, row_of, decide)))
+        return self.decided(request, fact_of, decide)
 
 
 class TrustIncidentApproval(TrustIncidentView):
@@ -189,13 +186,3 @@ class TrustIncidentRefusal(TrustIncidentView):
     def post(self, request: Request, trust_incident_id: int) -> Response:
         """Nothing changes for the node; as much again is counted here and raises nothing."""
         return self.decide(request, trust_incident_id)
-
-
-def serialize_waiting_node(row: dict[str, Any]) -> dict[str, Any]:
-    """A waiting machine as it is answered."""
-    return serialize_as(WaitingNodeOut, row | named_parts(row, "cluster", "join_token", "pool"))
-
-
-def serialize_trust_incident(row: dict[str, Any]) -> dict[str, Any]:
-    """A matter of trust as it is answered."""
-    return serialize_as(TrustIncidentOut, row | named_parts(row, "node", "join_token"))

@@ -72,12 +72,12 @@ from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
 from apps.fleet.queries.pool_facts import PoolFact
 from apps.fleet.queries.trust import (
     approved_ceilings,
+    trust_incident,
     trust_incident_if_any,
-    trust_incident_row,
     trust_incidents,
     trust_incidents_begun,
+    waiting_node,
     waiting_node_if_any,
-    waiting_node_row,
     waiting_nodes,
 )
 from apps.fleet.queries.unconfirmed import UnconfirmedDevice, unconfirmed_devices

@@ -1,49 +1,90 @@
 """Matters that wait for a person: machines beyond their join token's number, growth of nodes, contradictions."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import F, Q
 
+from apps.accounts.queries.facts import field_names
 from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.fleet.models import NodeCeiling, TrustIncident, WaitingNode
 
-WAITING = (
-    *("id", "name", "machine", "version", "join_token_id", "join_token_name", "cluster_id"),
-    *("cluster_name", "pool_id", "pool_name", "first_at", "last_at", "tries", "decision"),
-    "decided_at",
-)
-INCIDENT = (
-    *("id", "kind", "node_id", "node_name", "join_token_id", "join_token_name", "detail"),
-    *("ceiling", "reported", "count", "first_at", "last_at", "decision", "decided_at"),
-    "decided_by",
-)
+
+@dataclass(frozen=True, slots=True)
+class WaitingNodeFact:
+    """A machine beyond its join token's number, by the name it came with; `decision` is empty while it waits."""
+
+    id: int
+    name: str
+    machine: str
+    version: str
+    join_token_id: int
+    join_token: str
+    cluster_id: int
+    cluster: str
+    pool_id: int | None
+    pool: str | None
+    first_at: datetime
+    last_at: datetime
+    tries: int
+    decision: str
+    decided_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrustIncidentFact:
+    """A matter of a node, or of the machines that come with a join token; `decision` is empty while it waits.
+
+    Of a growth `ceiling` is how many are taken, and `reported` the most that were reported.
+    """
+
+    id: int
+    kind: str
+    node_id: int | None
+    node: str | None
+    join_token_id: int | None
+    join_token: str | None
+    detail: str
+    ceiling: int | None
+    reported: int | None
+    count: int
+    first_at: datetime
+    last_at: datetime
+    decision: str
+    decided_at: datetime | None
+    decided_by: str
+
+
+NAMED = ("join_token", "cluster", "pool", "node")
+"""Fields of the facts that rows have as `<name>_name`."""
 
 
 def waiting_node_page(
     page_request: PageRequest, *, is_open: bool | None = None
-) -> Page[dict[str, Any]]:
+) -> Page[WaitingNodeFact]:
     """Machines that came beyond their token's number, the latest first."""
-    return page_of(_waiting_rows(is_open=is_open), page_request, "-id")
+    page = page_of(_waiting_rows(is_open=is_open), page_request, "-id")
+    return Page(list(map(_waiting_node, page.rows)), page.after, page.before)
 
 
-def waiting_nodes() -> list[dict[str, Any]]:
+def waiting_nodes() -> list[WaitingNodeFact]:
     """Those that nobody decided on yet, the longest first."""
-    return list(_waiting_rows(is_open=True).order_by("id"))
+    return list(map(_waiting_node, _waiting_rows(is_open=True).order_by("id")))
 
 
-def waiting_node_row(waiting_node_id: int) -> dict[str, Any]:
+def waiting_node(waiting_node_id: int) -> WaitingNodeFact:
     """One of them; refuses WaitingNode.DoesNotExist."""
-    row: dict[str, Any] = _waiting_rows(is_open=None).get(id=waiting_node_id)
-    return row
+    return _waiting_node(_waiting_rows(is_open=None).get(id=waiting_node_id))
 
 
 def trust_incident_page(
     page_request: PageRequest, *, node_id: int | None = None, is_open: bool | None = None
-) -> Page[dict[str, Any]]:
+) -> Page[TrustIncidentFact]:
     """Matters of trust (of a node), the latest first."""
-    return page_of(_incident_rows(node_id, is_open=is_open), page_request, "-id")
+    page = page_of(_incident_rows(node_id, is_open=is_open), page_request, "-id")
+    return Page(list(map(_trust_incident, page.rows)), page.after, page.before)
 
 
 def trust_incidents_begun(
@@ -70,7 +111,9 @@ def _negated_key(key: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
 
 def _as_incident(row: dict[str, Any]) -> dict[str, Any]:
     incident = {
-        name: row[name] for name in INCIDENT if name not in {"id", "first_at", "decided_at"}
+        name: row[name]
+        for name in _columns(TrustIncidentFact)
+        if name not in {"id", "first_at", "decided_at"}
     }
     return incident | {
         "id": -row["id"],
@@ -82,32 +125,45 @@ def _as_incident(row: dict[str, Any]) -> dict[str, Any]:
 
 def trust_incidents(
     node_id: int | None = None, *, is_open: bool | None = None
-) -> list[dict[str, Any]]:
+) -> list[TrustIncidentFact]:
     """Return all matters of trust (of a node), the latest first: there is one a node and kind at a time."""
-    return list(_incident_rows(node_id, is_open=is_open).order_by("-id")[:1_000])
+    rows = _incident_rows(node_id, is_open=is_open).order_by("-id")[:1_000]
+    return list(map(_trust_incident, rows))
 
 
-def trust_incident_row(trust_incident_id: int) -> dict[str, Any]:
+def trust_incident(trust_incident_id: int) -> TrustIncidentFact:
     """One of them; refuses TrustIncident.DoesNotExist."""
-    row: dict[str, Any] = _incident_rows().get(id=trust_incident_id)
-    return row
+    return _trust_incident(_incident_rows().get(id=trust_incident_id))
 
 
-def waiting_node_if_any(waiting_node_id: int) -> dict[str, Any] | None:
+def waiting_node_if_any(waiting_node_id: int) -> WaitingNodeFact | None:
     """One of them; None where there is none."""
-    row: dict[str, Any] | None = _waiting_rows(is_open=None).filter(id=waiting_node_id).first()
-    return row
+    row = _waiting_rows(is_open=None).filter(id=waiting_node_id).first()
+    return None if row is None else _waiting_node(row)
 
 
-def trust_incident_if_any(trust_incident_id: int) -> dict[str, Any] | None:
+def trust_incident_if_any(trust_incident_id: int) -> TrustIncidentFact | None:
     """One of them; None where there is none."""
-    row: dict[str, Any] | None = _incident_rows().filter(id=trust_incident_id).first()
-    return row
+    row = _incident_rows().filter(id=trust_incident_id).first()
+    return None if row is None else _trust_incident(row)
 
 
 def approved_ceilings(node_id: int) -> dict[str, int]:
     """How many of each kind a person allows this node."""
     return dict(NodeCeiling.objects.filter(node_id=node_id).values_list("kind", "most"))
+
+
+def _columns(fact: type[Any]) -> list[str]:
+    """Return the columns that a fact is made of."""
+    return [f"{name}_name" if name in NAMED else name for name in field_names(fact)]
+
+
+def _waiting_node(row: dict[str, Any]) -> WaitingNodeFact:
+    return WaitingNodeFact(**{name.removesuffix("_name"): value for name, value in row.items()})
+
+
+def _trust_incident(row: dict[str, Any]) -> TrustIncidentFact:
+    return TrustIncidentFact(**{name.removesuffix("_name"): value for name, value in row.items()})
 
 
 def _waiting_rows(*, is_open: bool | None) -> Any:
@@ -119,7 +175,7 @@ def _waiting_rows(*, is_open: bool | None) -> Any:
         pool_name=F("join_token__pool__name"),
     )
     chosen = rows if is_open is None else rows.filter(decided_at__isnull=is_open)
-    return chosen.values(*WAITING)
+    return chosen.values(*_columns(WaitingNodeFact))
 
 
 def _incident_rows(node_id: int | None = None, *, is_open: bool | None = None) -> Any:
@@ -130,4 +186,4 @@ def _incident_rows(node_id: int | None = None, *, is_open: bool | None = None) -
         rows = rows.filter(node_id=node_id)
     if is_open is not None:
         rows = rows.filter(decided_at__isnull=is_open)
-    return rows.values(*INCIDENT)
+    return rows.values(*_columns(TrustIncidentFact))

@@ -8,6 +8,7 @@ from apps.fleet.models import NodeCeiling, TrustIncident, TrustKind, WaitingNode
 from tests.apps.console.people import signed_in
 from tests.apps.fleet.test_joining import NOON, join_token
 from tests.make import make_cluster, make_node, make_organisation, make_pool
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +63,16 @@ def test_the_pages_show_what_waits_and_take_a_decision(node_id: int) -> None:
     assert "gpu-99" not in client.get("/fleet/agents").content.decode()
     for name in ("trust", "waiting-nodes"):
         assert client.get(f"/fleet/agents.csv?table={name}").status_code == 200
+
+
+def test_the_lists_over_rest_name_the_node_the_cluster_and_the_token(node_id: int) -> None:
+    rest = with_token("manage")
+    (waiting,) = rest.get("waiting-nodes").json()["results"]
+    assert waiting["cluster"]["name"] == "atlas"
+    matters = {row["kind"]: row for row in rest.get("trust-incidents").json()["results"]}
+    assert matters["devices_waiting"]["node"] == {"id": node_id, "name": "gpu-01"}
+    assert matters["nodes_waiting"]["node"] is None
+    assert matters["nodes_waiting"]["join_token"]["id"] == waiting["join_token"]["id"]
 
 
 def test_who_does_not_see_everything_sees_nothing_of_it(node_id: int) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from django.urls import path, reverse
 from django.utils.html import format_html_join
 
-from apps.console.kit.cells import COUNT, INSTANT, WRAPPED, linked, quiet
+from apps.console.kit.cells import linked, quiet
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import Section
@@ -17,65 +17,23 @@ from apps.console.pages.setup.new_nodes import node_price_words
 from apps.fleet import actions
 from apps.fleet import queries as fleet
 from apps.fleet.queries import TrustDecision, TrustKind
+from apps.fleet.queries.trust import TrustIncidentFact, WaitingNodeFact
+from apps.fleet.tables import trust
 from apps.show.amounts import count, counted
 from apps.tables.column import Column
 
-TrustRow = dict[str, Any]
-"""A waiting machine, or a matter of trust, as it is listed."""
-KINDS = dict(TrustKind.choices)
-OPEN = "waits"
+TrustRow = TypeVar("TrustRow", bound=WaitingNodeFact | TrustIncidentFact)
 CONTRADICTIONS = frozenset({TrustKind.JOB, TrustKind.SERVICE, TrustKind.AGENTS})
 DECIDED = EmptyState("Nothing waits here", "Somebody has decided on it already.")
-ADVICE = {
-    TrustKind.NODES: "Approve those that are yours below; refuse the others, or revoke the token.",
-    TrustKind.DEVICES: "Approve the number if the machine has so many; else look at its agent.",
-    TrustKind.SLICES: "Approve the number if the GPU is cut so; else look at its agent.",
-    TrustKind.HOLDERS: "Approve the number if so many work on one GPU in an hour.",
-    TrustKind.LABELS: "Approve the number if jobs need so many labels.",
-    TrustKind.NAMES: "Approve the number if so many jobs come and go in a day.",
-    TrustKind.JOB: "Two nodes disagree about a job, or one speaks of another’s: see who runs it.",
-    TrustKind.AGENTS: "Leave one agent on the machine, or see in its log why it starts again.",
-    TrustKind.SERVICE: "Add an ownership rule that gives the service its jobs, or mend its name.",
-}
-
-WAITING_NODES = Table[TrustRow](
-    "waiting-nodes",
-    "Nodes that wait to join",
-    (
-        Column("name", "Node", lambda row: row["name"], WRAPPED),
-        Column("cluster", "Cluster", lambda row: row["cluster_name"]),
-        Column("token", "Came with", lambda row: row["join_token_name"], csv="join_token"),
-        Column("pool", "Would go into", lambda row: row["pool_name"]),
-        Column("first", "Since", lambda row: row["first_at"], INSTANT, csv="first_at"),
-        Column("last", "Came last", lambda row: row["last_at"], INSTANT, csv="last_at"),
-        Column("tries", "Times", lambda row: row["tries"], COUNT),
-    ),
-    noun=("node", "nodes"),
-    about="beyond the number of their join token: they cost nothing, and keep what they measure: {said}",
-    empty="No node waits.",
-)  # fmt: skip
-MATTERS = Table[TrustRow](
-    "trust",
-    "What waits for a person",
-    (
-        Column("kind", "Matter", lambda row: KINDS.get(row["kind"], row["kind"]), WRAPPED,
-               note=lambda row: row["detail"]),
-        Column("of", "Of", lambda row: row["node_name"] or f"token {row['join_token_name']}",
-               href=lambda row: _node_href(row)),
-        Column("detail", "", lambda row: row["detail"]),
-        Column("ceiling", "Taken", lambda row: row["ceiling"], COUNT, missing=quiet("–")),
-        Column("reported", "Reported", lambda row: row["reported"], COUNT,
-               missing=quiet("–")),
-        Column("count", "Times", lambda row: row["count"], COUNT),
-        Column("first", "Since", lambda row: row["first_at"], INSTANT, csv="first_at"),
-        Column("last_at", "", lambda row: row["last_at"], INSTANT),
-        Column("todo", "What to do", lambda row: ADVICE[row["kind"]], WRAPPED, csv="what_to_do",
-               sorts=False),
-    ),
-    noun=("matter", "matters"),
-    about="not stored and free of charge until somebody decides; each is one incident: {said}",
-    empty="Nothing waits.",
-)  # fmt: skip
+WAITING_NODES = Table.of(trust.WAITING_NODES)
+MATTERS = Table.of(
+    trust.TRUST_INCIDENTS,
+    dress={
+        "of": {"href": lambda row: _node_href(row)},
+        "ceiling": {"missing": quiet("–")},
+        "reported": {"missing": quiet("–")},
+    },
+)
 
 
 def trust_sections(context: Context, node_id: int | None = None) -> list[Section]:
@@ -88,7 +46,7 @@ def trust_sections(context: Context, node_id: int | None = None) -> list[Section
     matters = fleet.trust_incidents(node_id, is_open=True)
     waiting = fleet.waiting_nodes() if node_id is None else []
     matter_table = _with_decisions(
-        MATTERS, "trust-incident", context, lambda r: r["node_id"] is not None
+        MATTERS, "trust-incident", context, lambda matter: matter.node_id is not None
     )
     waiting_table = _with_decisions(WAITING_NODES, "waiting-node", context, lambda _: True)
     return [
@@ -118,17 +76,15 @@ def _with_decisions(
         if not may(row):
             return quiet("below, one by one")
         ways = [("Approve", "approve"), ("Refuse", "refuse")]
-        if row.get("kind") in CONTRADICTIONS:
+        if getattr(row, "kind", "") in CONTRADICTIONS:
             ways = [("Seen", "refuse")]
-        links_made = (
-            (linked(text, reverse(f"{way}-{of}", args=[row["id"]])),) for text, way in ways
-        )
+        links_made = ((linked(text, reverse(f"{way}-{of}", args=[row.id])),) for text, way in ways)
         return format_html_join(" · ", "{}", links_made)
 
     decide: Column[TrustRow] = Column(
         "decide",
         "Decide",
-        lambda row: row["id"],
+        lambda row: row.id,
         csv="",
         sorts=False,
         shown=lambda row, _: links(row),
@@ -141,11 +97,11 @@ def approve_waiting_node(context: Context, waiting_node_id: int) -> Change[None]
     """Says what the machine costs, then lets it in when it next comes."""
     row = _waiting_row(waiting_node_id)
     effects = [
-        f"{row['name']} joins {row['cluster_name']} when it next comes, within about ten minutes.",
+        f"{row.name} joins {row.cluster} when it next comes, within about ten minutes.",
         "It costs from then on; what it measured before is kept and costs nothing.",
     ]
-    if row["pool_id"] is not None:
-        pool = fleet.pools()[row["pool_id"]]
+    if row.pool_id is not None:
+        pool = fleet.pools()[row.pool_id]
         effects.append(f"It is put into {pool.name}. {node_price_words(pool, 1, context)}")
     return _deciding_node(row, TrustDecision.APPROVED, effects, context)
 
@@ -155,7 +111,7 @@ def refuse_waiting_node(context: Context, waiting_node_id: int) -> Change[None]:
     """Says that it stays out, then turns it down."""
     row = _waiting_row(waiting_node_id)
     effects = [
-        f"No machine named {row['name']} joins with the token {row['join_token_name']}.",
+        f"No machine named {row.name} joins with the token {row.join_token}.",
         "What it measured stays with it; no cost changes.",
     ]
     return _deciding_node(row, TrustDecision.REFUSED, effects, context)
@@ -165,7 +121,7 @@ def refuse_waiting_node(context: Context, waiting_node_id: int) -> Change[None]:
 def approve_trust_incident(context: Context, trust_incident_id: int) -> Change[None]:
     """Says how many count from then on, then lets them."""
     row = _matter_row(trust_incident_id)
-    effects = [f"{row['node_name']} may have {count(row['reported'] or 0)} from now on."]
+    effects = [f"{row.node} may have {count(row.reported or 0)} from now on."]
     effects.append("They count within a minute, from then on; what was not stored stays unknown.")
     return _deciding_matter(row, TrustDecision.APPROVED, effects, context)
 
@@ -175,47 +131,47 @@ def refuse_trust_incident(context: Context, trust_incident_id: int) -> Change[No
     """Says that nothing changes, then closes the matter."""
     row = _matter_row(trust_incident_id)
     effects = ["Nothing of it is stored, and no cost changes."]
-    if row["reported"] is not None:
-        effects.append(f"Up to {count(row['reported'])} are only counted; more is a new incident.")
+    if row.reported is not None:
+        effects.append(f"Up to {count(row.reported)} are only counted; more is a new incident.")
     return _deciding_matter(row, TrustDecision.REFUSED, effects, context)
 
 
 def _deciding_node(
-    row: TrustRow, decision: TrustDecision, effects: Sequence[str], context: Context
+    row: WaitingNodeFact, decision: TrustDecision, effects: Sequence[str], context: Context
 ) -> Change[None]:
     def apply(_: None) -> Done:
         actions.decide_waiting_node(
-            waiting_node_id=row["id"], decision=decision, by=context.viewer.name, at=context.at
+            waiting_node_id=row.id, decision=decision, by=context.viewer.name, at=context.at
         )
-        return f"{row['name']} is {decision.label}.", ("agents",)
+        return f"{row.name} is {decision.label}.", ("agents",)
 
     return _decision(
-        f"{_verb(decision)} the node {row['name']}",
-        f"It came {counted(row['tries'], 'time')} with the join token {row['join_token_name']}.",
+        f"{_verb(decision)} the node {row.name}",
+        f"It came {counted(row.tries, 'time')} with the join token {row.join_token}.",
         _verb(decision),
         effects,
         apply,
-        is_open=row["decided_at"] is None,
+        is_open=row.decided_at is None,
     )
 
 
 def _deciding_matter(
-    row: TrustRow, decision: TrustDecision, effects: Sequence[str], context: Context
+    row: TrustIncidentFact, decision: TrustDecision, effects: Sequence[str], context: Context
 ) -> Change[None]:
     def apply(_: None) -> Done:
         actions.decide_trust_incident(
-            trust_incident_id=row["id"], decision=decision, by=context.viewer.name, at=context.at
+            trust_incident_id=row.id, decision=decision, by=context.viewer.name, at=context.at
         )
-        return f"{KINDS[row['kind']]}: {decision.label}.", ("node", row["node_id"])
+        return f"{trust.KINDS[row.kind]}: {decision.label}.", ("node", row.node_id)
 
-    is_seen = row["kind"] in CONTRADICTIONS
+    is_seen = row.kind in CONTRADICTIONS
     return _decision(
-        f"{KINDS[row['kind']]}: {row['node_name']}",
-        f"{row['detail']}; reported {counted(row['count'], 'time')}.",
+        f"{trust.KINDS[row.kind]}: {row.node}",
+        f"{row.detail}; reported {counted(row.count, 'time')}.",
         "Seen" if is_seen else _verb(decision),
         effects,
         apply,
-        is_open=row["decided_at"] is None,
+        is_open=row.decided_at is None,
     )
 
 
@@ -249,17 +205,17 @@ def _verb(decision: TrustDecision) -> str:
     return "Approve" if decision == TrustDecision.APPROVED else "Refuse"
 
 
-def _waiting_row(waiting_node_id: int) -> TrustRow:
+def _waiting_row(waiting_node_id: int) -> WaitingNodeFact:
     return value_or_404(fleet.waiting_node_if_any(waiting_node_id))
 
 
-def _matter_row(trust_incident_id: int) -> TrustRow:
+def _matter_row(trust_incident_id: int) -> TrustIncidentFact:
     row = value_or_404(fleet.trust_incident_if_any(trust_incident_id))
-    return value_or_404(row if row["node_id"] is not None else None)
+    return value_or_404(row if row.node_id is not None else None)
 
 
-def _node_href(row: TrustRow) -> str:
-    return "" if row["node_id"] is None else reverse("node", args=[row["node_id"]])
+def _node_href(row: TrustIncidentFact) -> str:
+    return "" if row.node_id is None else reverse("node", args=[row.node_id])
 
 
 urlpatterns = [

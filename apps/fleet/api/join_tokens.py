@@ -1,6 +1,6 @@
 """Join tokens over the wire: what a DaemonSet carries, made, listed and revoked."""
 
-from typing import Any
+from functools import partial
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -12,14 +12,16 @@ from rest_framework.response import Response
 from apps.files.limits import BodyKind
 from apps.fleet import actions
 from apps.fleet.api.clusters import cluster_id_of
-from apps.fleet.api.wire import with_named
-from apps.fleet.queries import listing, pools
+from apps.fleet.queries import pools
+from apps.fleet.queries.join_tokens import join_token, join_token_page
+from apps.fleet.tables.join_tokens import JOIN_TOKENS
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.shapes import BodyFields
 from apps.web.rest.strict import Parameters, StrictSerializer, Text, parsed
+from apps.web.rest.table_lists import RowAnswer
 from apps.web.rest.views import Manages, RestView
 
 
@@ -42,20 +44,12 @@ class JoinTokenIn(BodyFields[actions.NewJoinToken]):
     )
 
 
-class JoinTokenOut(serializers.Serializer[Any]):
+class JoinTokenOut(RowAnswer):
     """A join token, without its secret; how many agents came with it."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    cluster = NamedOut()
-    pool = NamedOut(allow_null=True)
-    node_names = serializers.ListField(child=serializers.CharField())
-    scopes = serializers.ListField(child=serializers.CharField())
-    most_nodes = serializers.IntegerField()
-    joined_agents = serializers.IntegerField()
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField()
-    revoked_at = serializers.DateTimeField(allow_null=True)
+    table = JOIN_TOKENS
+    cluster = NamedOut(source="*")
+    pool = NamedOut(source="*", allow_null=True)
 
 
 class MadeJoinTokenOut(JoinTokenOut):
@@ -82,9 +76,8 @@ class JoinTokens(JoinTokensView):
     def get(self, request: Request) -> Response:
         """Join tokens, the newest first, revoked and expired ones too; never their secrets."""
         Parameters.of(request)
-        return paged(
-            request, listing.join_token_page(parse_page_request(request)), serialize_join_token
-        )
+        page = join_token_page(parse_page_request(request))
+        return paged(request, page, partial(serialize_as, JoinTokenOut))
 
     @extend_schema(
         operation_id="make_join_token",
@@ -101,7 +94,7 @@ class JoinTokens(JoinTokensView):
         token = actions.make_join_token(
             token=new, at=timezone.now(), made_by_id=self.viewer().person_id
         )
-        payload = serialize_join_token(listing.join_token_row(token.id)) | {"secret": token.secret}
+        payload = serialize_as(JoinTokenOut, join_token(token.id)) | {"secret": token.secret}
         return Response(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
@@ -114,14 +107,9 @@ class JoinTokenRevocation(JoinTokensView):
     def post(self, request: Request, join_token_id: int) -> Response:
         """No node joins with it any more; nodes that did go on. A revoked one stays as it is."""
         parsed(StrictSerializer, request)
-        if listing.join_token_row(join_token_id)["revoked_at"] is None:
+        if join_token(join_token_id).revoked_at is None:
             actions.revoke_join_token(join_token_id=join_token_id, at=timezone.now())
-        return Response(serialize_join_token(listing.join_token_row(join_token_id)))
-
-
-def serialize_join_token(row: dict[str, Any]) -> dict[str, Any]:
-    """A join token as it is answered."""
-    return serialize_as(JoinTokenOut, with_named(row, "cluster", "pool"))
+        return Response(serialize_as(JoinTokenOut, join_token(join_token_id)))
 
 
 def _pool_id(name: str | None) -> int | None:

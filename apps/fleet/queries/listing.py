@@ -5,14 +5,13 @@ from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.fleet.models import (
     Agent,
     Cluster,
     Device,
-    JoinToken,
     Node,
     NodeCapacity,
     Outage,
@@ -159,21 +158,6 @@ def agent_row(agent_id: int) -> dict[str, Any]:
     return _one_row(_agent_rows(), agent_id)
 
 
-def join_token_page(page_request: PageRequest) -> Page[dict[str, Any]]:
-    """Join tokens by id, the newest first."""
-    return page_of(_join_token_rows(), page_request, "-id")
-
-
-def join_tokens() -> list[dict[str, Any]]:
-    """Every join token, the newest first, revoked and expired ones too."""
-    return list(_join_token_rows().order_by("-id"))
-
-
-def join_token_row(join_token_id: int) -> dict[str, Any]:
-    """One join token; refuses JoinToken.DoesNotExist."""
-    return _one_row(_join_token_rows(), join_token_id)
-
-
 def outage_page(wanted: OutagesWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """Outages by id, the newest first."""
     chosen = {"node_id": wanted.node_id, "period__contains": wanted.during}
@@ -272,15 +256,6 @@ def _agent_rows() -> Rows:
         *("clock_offset_ms", "status__at", "status__state", "status__spool_batches"),
         *("status__spool_bytes", "status__spool_oldest_at", "status__dropped_windows"),
         "status__problems",
-    )
-    return rows
-
-
-def _join_token_rows() -> Rows:
-    named = JoinToken.objects.annotate(cluster_name=F("cluster__name"), pool_name=F("pool__name"))
-    rows: Rows = named.annotate(joined_agents=Count("agents")).values(
-        *("id", "name", "cluster_id", "cluster_name", "pool_id", "pool_name", "node_names"),
-        *("scopes", "most_nodes", "joined_agents", "created_at", "expires_at", "revoked_at"),
     )
     return rows
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.http import QueryDict
 from django.urls import path, reverse
 
-from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Locale
+from apps.console.kit.cells import DAY_OR_INSTANT, Locale
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
     LONGEST_LIST,
@@ -33,7 +33,8 @@ from apps.console.pages.setup.new_nodes import NAMED_MOST, node_price_words
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
 from apps.fleet.queries import clusters, pools, pools_by_name
-from apps.fleet.queries.listing import join_tokens
+from apps.fleet.queries.join_tokens import JoinTokenFact, join_tokens
+from apps.fleet.tables.join_tokens import JOIN_TOKENS
 from apps.show.amounts import counted
 from apps.show.time import day, instant
 from apps.show.words import joined
@@ -48,9 +49,6 @@ CLUSTER_FIRST = EmptyState(
     "None is on record. A pool can be added together with its cluster:",
     (Step("Nodes of one model and one price are a pool.", link=Link("Add a pool", "")),),
 )
-
-JoinTokenRow = dict[str, Any]
-"""A join token as it is listed."""
 
 
 def _patterns_of(text: str) -> tuple[str, ...]:
@@ -80,48 +78,27 @@ class JoinTokenForm(ChangeForm):
     days = NonNegativeIntegerField("Valid for days", example="90", initial="90", is_needed=True)
 
 
-def join_tokens_table(context: Context) -> Table[JoinTokenRow]:
+def join_tokens_table(context: Context) -> Table[JoinTokenFact]:
     """Every join token as it stands now; whoever may revoke them can."""
 
-    def state(row: JoinTokenRow, _: Locale) -> str:
+    def state(row: JoinTokenFact, _: Locale) -> str:
         return token_state(
-            row["name"],
+            row.name,
             context,
-            is_revoked=row["revoked_at"] is not None,
-            is_good=is_good(row, context.at),
-            revoke=reverse("revoke-join-token", args=[row["id"]]),
+            is_revoked=row.revoked_at is not None,
+            is_good=row.is_good(context.at),
+            revoke=reverse("revoke-join-token", args=[row.id]),
         )
 
-    return Table[JoinTokenRow](
-        "list",
-        "Join tokens",
-        (
-            Column("name", "Name", lambda row: row["name"]),
-            Column("cluster", "Cluster", lambda row: row["cluster_name"]),
-            Column("nodes", "Nodes named", lambda row: ", ".join(row["node_names"]), WRAPPED),
-            Column("pool", "New nodes go into", lambda row: row["pool_name"],
-                   missing="none: they are refused"),
-            Column("may", "Nodes may", lambda row: ", ".join(row["scopes"]),
-                   written=lambda row, _: " ".join(row["scopes"])),
-            Column("agents", "Agents joined", lambda row: row["joined_agents"], COUNT),
-            Column("made", "Made", lambda row: row["created_at"], DAY_OR_INSTANT),
-            Column("expires", "Expires", lambda row: row["expires_at"], DAY_OR_INSTANT),
-            Column("revoked", "", lambda row: row["revoked_at"], INSTANT),
-            Column("most", "For nodes", lambda row: row["most_nodes"], COUNT, csv="most_nodes"),
-            Column("state", "State",
-                   lambda row: (row["revoked_at"] is not None, not is_good(row, context.at)),
-                   csv="", shown=state),
-        ),
-        noun=("join token", "join tokens"),
-        about="each node trades one for a token of its own, which goes on when this one ends: {said}",
-        empty="A join token lets all nodes of a cluster in, without a step for each of them.",
-        sort="sort",
-    )  # fmt: skip
-
-
-def is_good(row: JoinTokenRow, at: datetime) -> bool:
-    """Whether nodes may join with it at this moment."""
-    return row["revoked_at"] is None and bool(at < row["expires_at"])
+    state_column: Column[JoinTokenFact] = Column(
+        "state",
+        "State",
+        lambda row: (row.revoked_at is not None, not row.is_good(context.at)),
+        csv="",
+        shown=state,
+    )
+    days = {"format": DAY_OR_INSTANT}
+    return Table.of(JOIN_TOKENS, state_column, dress={"created_at": days, "expires_at": days})
 
 
 @shown(SEES_EVERYTHING, "people")
@@ -176,27 +153,27 @@ def make_join_token(context: Context) -> Change[actions.NewJoinToken]:
 @changing(MANAGES, "people")
 def revoke_join_token(context: Context, join_token_id: int) -> Change[None]:
     """Says who goes on, then lets no further node join with it."""
-    row = value_or_404(next((row for row in join_tokens() if row["id"] == join_token_id), None))
+    row = value_or_404(next((row for row in join_tokens() if row.id == join_token_id), None))
 
     def read(_: Mapping[str, Any]) -> None:
-        if row["revoked_at"] is not None:
-            at = instant(row["revoked_at"], context.zone)
-            raise actions.JoinTokenOver(f"the join token {row['name']} was revoked {at}")
+        if row.revoked_at is not None:
+            at = instant(row.revoked_at, context.zone)
+            raise actions.JoinTokenOver(f"the join token {row.name} was revoked {at}")
 
     def apply(_: None) -> Done:
         actions.revoke_join_token(join_token_id=join_token_id, at=context.at)
         return "The join token is revoked. Nodes that came with it go on.", ("join-tokens",)
 
     return Change(
-        finding=f"Revoke the join token {row['name']}",
+        finding=f"Revoke the join token {row.name}",
         explanation="For an image that is gone, or a secret that others may know.",
         back=Link("Join tokens", reverse("join-tokens")),
         form=ChangeForm,
         confirm="Revoke it",
         read=read,
         effects=lambda _: (
-            f"No further node of {row['cluster_name']} joins with it; it cannot be made valid again.",
-            f"{counted(row['joined_agents'], 'agent')} came with it: what came goes on with a token "
+            f"No further node of {row.cluster} joins with it; it cannot be made valid again.",
+            f"{counted(row.joined_agents, 'agent')} came with it: what came goes on with a token "
             "of its own, and no cost changes.",
         ),
         apply=apply,
@@ -208,7 +185,7 @@ def _join_tokens_page(context: Context, shown_token: SecretOnce | None = None) -
     """The list, with the token that was just made."""
     context = replace(context, path=reverse("join-tokens"))
     all_tokens, may_change = join_tokens(), context.viewer.may_manage
-    good = sum(1 for row in all_tokens if is_good(row, context.at))
+    good = sum(1 for row in all_tokens if row.is_good(context.at))
     finding = "No join token is valid: nodes need an invitation each."
     if good:
         finding = f"{counted(good, 'join token')} {'is' if good == 1 else 'are'} valid."

@@ -204,10 +204,13 @@ def incidents(context: Context) -> ConsolePage:
 
 def incident_table(context: Context) -> Table[PricedIncident]:
     """With what each cost, in the organisation's currency, for those who may know prices."""
-    cost = replace(COST, csv=f"lost_{context.currency.lower()}")
-    columns = (cost if column is COST else column for column in INCIDENTS.columns)
-    is_priced = context.viewer.sees_prices
-    return replace(INCIDENTS, columns=tuple(c for c in columns if is_priced or c is not cost))
+    csv_name = f"lost_{context.currency.lower()}"
+    columns = (
+        replace(column, csv=csv_name) if column.key == COST.key else column
+        for column in INCIDENTS.columns
+        if context.viewer.sees_prices or column.key != COST.key
+    )
+    return replace(INCIDENTS, columns=tuple(columns))
 
 
 def priced_incidents(facts: Sequence[IncidentFact], context: Context) -> list[PricedIncident]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import override_settings
 
 from apps.accounts.queries.pseudonyms import pseudonym_of
 from apps.fleet import actions as fleet
@@ -46,11 +47,17 @@ NAMES = ("ghopper", "Grace M. Hopper", "o'neil")
 HERS, WHOLE, OTHER = map(pseudonym_of, NAMES)
 
 
-@pytest.fixture(autouse=True)
-def _taken_out(settings: Any, tmp_path: Path) -> None:
-    settings.HOME = tmp_path
+@pytest.fixture(scope="module")
+def taken_out(of_module: None, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Names that are out before anything arrives."""
     make.make_organisation()
-    take_names_out(*NAMES)
+    with override_settings(HOME=tmp_path_factory.mktemp("home")):
+        take_names_out(*NAMES)
+
+
+@pytest.fixture(autouse=True)
+def _home(taken_out: None, settings: Any, tmp_path: Path) -> None:
+    settings.HOME = tmp_path
 
 
 def nothing_names_them() -> bool:

@@ -1,12 +1,13 @@
 """The table of join tokens."""
 
 from apps.fleet.queries.join_tokens import JoinTokenFact
-from apps.show.cell_formats import Format, text_cell
+from apps.show.cell_formats import Format
+from apps.show.csv_cells import csv_text
 from apps.tables.column import Column
 from apps.tables.table import Table
 
 NODE_NAMES = Format(
-    lambda names, _: ", ".join(names), lambda names, _: text_cell(", ".join(names)), "wrap"
+    lambda names, _: ", ".join(names), lambda names, _: csv_text(", ".join(names)), "wrap"
 )
 SCOPES = Format(lambda scopes, _: ", ".join(scopes), lambda scopes, _: " ".join(scopes))
 

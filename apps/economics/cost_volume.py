@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf, log, sqrt
+from math import expm1, inf, log, sqrt
 from statistics import NormalDist, fmean
 
 from apps.economics.changes import WEEK
@@ -20,6 +20,7 @@ LEVEL_MOVED, LEVEL_ERRORS = 0.05, 2.0
 LEAST_INDEX = 0.1
 """Of the mean of its span: where a day costs less, amounts are held against each other, and not their logarithms."""
 FEWEST_POINTS = 3
+LARGEST_LOGARITHM = 500.0
 """Days with work, beyond which a step of it can be fitted."""
 LEAST_SPREAD = 1e-6
 """Of the logarithm of a day's work: less is work that stood still."""
@@ -48,6 +49,11 @@ def is_beyond(moved: float, share: float, error: float) -> bool:
 def fixed_cost_share(share: float, error: float, days: int) -> float:
     """The most of a cost that may stand whatever the work does: 1 − the 5th percentile of what follows it, of so many days."""
     return 1 - min(1.0, max(0.0, share - high_quantile(days - 2) * error))
+
+
+def moved_share(logarithm: float) -> float:
+    """Return by which share a logarithm moves a value; what is beyond LARGEST_LOGARITHM is that, as no float holds it."""
+    return expm1(min(logarithm, LARGEST_LOGARITHM))
 
 
 def volume_step(days: Sequence[CostDay], first: int, memory: float) -> float:

@@ -6,11 +6,12 @@ Amounts are micro-units of one currency; days are ordinals of local days. How su
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import exp, expm1, inf, log, sqrt
+from math import inf, log, sqrt
 from statistics import NormalDist, fmean
 
 from apps.economics.changes import WEEK
 from apps.economics.cost_volume import (
+    FEWEST_POINTS,
     FOLLOWS_FROM,
     KNOWN_WITHIN,
     CostDay,
@@ -21,6 +22,7 @@ from apps.economics.cost_volume import (
     is_even,
     level_move,
     mean_work,
+    moved_share,
     per_day,
     per_unit,
     volume_step,
@@ -66,6 +68,7 @@ class UnknownSaving(StrEnum):
     NOTHING_PAID = "nothing was charged for it before"
     NO_WORK_BEFORE = "no output was reported before it"
     NO_WORK_AFTER = "no output was reported since"
+    FEW_ACTIVE_DAYS = "too few of the days had cost or output"
     VOLUME_MOVED = (
         "the work moved, and the days before do not say what so much of it would have cost"
     )
@@ -145,7 +148,7 @@ class RealisedSaving:
         )
         error = step_error(days_seen, self.first, memory=self.step.memory, noise=self.step.noise)
         reach = (NormalDist().inv_cdf(HIGH) * error + self.volume) * interim_look_factor(days)
-        return reach if self.is_amount else 1 - exp(-reach)
+        return reach if self.is_amount else -moved_share(-reach)
 
     def is_void(self, promise: SavingRange) -> bool:
         """Whether a gate failed that leaves more open than VOID_SHARE of what was measured or promised."""
@@ -246,7 +249,7 @@ def what_it_takes(measured: RealisedSaving, promise: SavingRange, *, days_since:
 
 def _why_never(measured: RealisedSaving, share: float) -> str:
     """Why not even half a year tells a saving of so large a part of the cost, and what would."""
-    moved = measured.volume if measured.is_amount else 1 - exp(-measured.volume)
+    moved = measured.volume if measured.is_amount else -moved_share(-measured.volume)
     if moved >= share:
         return (
             f"the work moved at the change, and whether the cost follows that or not comes to {min(1.0, moved):.0%};"
@@ -281,11 +284,14 @@ class _CostModel:
 
 def _measured(
     before: Sequence[CostDay], after: Sequence[CostDay], twin: Sequence[CostDay], of: _CostModel
-) -> RealisedSaving:
+) -> RealisedSaving | UnknownSaving:
     days, first = (*before, *after), after[0].day
     scale = fmean(day.micros for day in before)
     is_amount = not (is_even(before, of.as_before) and is_even(after, of.as_before))
     points = _points(days, of.as_before, scale if is_amount else None)
+    # Days without cost and without output say nothing; a step needs some on both sides.
+    if len(points) <= FEWEST_POINTS or not points[0].day < first <= points[-1].day:
+        return UnknownSaving.FEW_ACTIVE_DAYS
     twin_points, control = _twin_ratio_series(points, twin, first)
     is_steadier = not is_amount and _is_steadier(twin_points, points, first)
     step = step_effect(points, first)
@@ -293,7 +299,7 @@ def _measured(
     if doubt or not is_steadier:
         twin_points = []
     if is_amount:
-        doubt = abs(expm1(doubt))
+        doubt = abs(moved_share(doubt))
     if twin_points:
         step = step_effect(twin_points, first)
     gated = gated_step(twin_points or points, first, step)
@@ -309,7 +315,7 @@ def _measured(
     def saved(effect: float) -> float:
         if is_amount:
             return max(-actual, -effect * scale * len(after))
-        return actual * (exp(min(-effect, 500.0)) - 1)
+        return actual * moved_share(-effect)
 
     return RealisedSaving(
         days=len(after),

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import expm1
 
 from apps.economics.changes import WEEK
-from apps.economics.cost_volume import LEVEL_MOVED
+from apps.economics.cost_volume import LEVEL_MOVED, moved_share
 from apps.economics.gates import Gate, GateName
 from apps.economics.step_dates import DateStep, date_steps
 from apps.economics.step_effect import SeriesPoint, StepEffect, bend_of, mean_effect, step_effect
 
 OTHER_ERRORS = 3.0
 """Standard errors beyond which a step among the days before, where nothing was done, is one, or a bend: of several one lies out by chance."""
+MANIFOLD = 9.0
+"""A share by which work moved from which on its factor is said in words."""
 LATELY = 28
 LATE_ERRORS, FAR_ERRORS = (2.8, 0.7), (3.2, 0.8)
 """The same of a step on any day of the last four weeks, or further back: and by how much more where the noise remembers all."""
@@ -94,8 +95,10 @@ def volume_gates(volume: float, moved: float) -> tuple[Gate, ...]:
     """Of work whose level moved, where that leaves more than LEVEL_MOVED open."""
     if abs(volume) <= LEVEL_MOVED:
         return ()
+    share = moved_share(moved)
+    by = f"by {share:+.1%}" if share < MANIFOLD else "to more than tenfold"
     sentence = (
-        f"the work moved by {expm1(moved):+.1%} at the change, and the days before do not say how the cost follows"
+        f"the work moved {by} at the change, and the days before do not say how the cost follows"
         " a new level of it: the interval holds all of it and none"
     )
     fallback = "a verdict only where it is the same both ways"

@@ -27,6 +27,8 @@ CELLS = (
 LEAST_VARIANCE = 1e-20
 """Of y: a series without any noise has this."""
 SINGULAR, LEAST_PIVOT = 1e-11, 1e-9
+BEYOND_DOUBT = 1e9
+"""A value of Student's t beyond which all of it lies, to all digits."""
 FEWEST_LIKE = 2
 """Days of each weekday before the step, for the week to be told from the trend."""
 Matrix: TypeAlias = list[list[float]]
@@ -346,5 +348,6 @@ def _percentile(shares: Sequence[tuple[_Fit, float]], freedom: int, level: float
 
 def _student(value: float, freedom: int) -> float:
     """The share of Student's t below a value, by Wallace's approximation (1959)."""
+    value = max(-BEYOND_DOUBT, min(value, BEYOND_DOUBT))
     root = sqrt(freedom * log(1 + value**2 / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
     return NormalDist().cdf(root if value > 0 else -root)

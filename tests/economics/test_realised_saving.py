@@ -23,7 +23,7 @@ from apps.economics.realised_saving import (
     saving_since,
     what_it_takes,
 )
-from apps.economics.saving_gates import gated_step
+from apps.economics.saving_gates import gated_step, volume_gates
 from apps.economics.step_effect import SeriesPoint
 from bench.savings_realised import NOISE, SPAN, simulated_days
 
@@ -145,12 +145,13 @@ def test_without_noise_the_effect_is_the_saving_at_any_scale_volume_and_with_day
 
 
 @given(
-    costs=st.lists(st.floats(0.0, 1e9), min_size=35, max_size=70),
-    works=st.lists(st.floats(0.0, 1e9), min_size=70, max_size=70),
+    costs=st.lists(st.integers(0, 10**9).map(float), min_size=35, max_size=70),
+    works=st.lists(st.just(0.0) | st.floats(1e-6, 1e9), min_size=70, max_size=70),
 )
 def test_whatever_comes_is_measured_or_said_to_be_unknown(
     costs: list[float], works: list[float]
 ) -> None:
+    # Costs are whole micro-units, and no output is counted in less than millionths.
     days = [
         CostDay(day, cost, work) for day, (cost, work) in enumerate(zip(costs, works, strict=False))
     ]
@@ -159,6 +160,22 @@ def test_whatever_comes_is_measured_or_said_to_be_unknown(
         assert found.micros == found.counterfactual_micros - found.actual_micros
         assert found.low <= found.micros <= found.high
         assert 0 <= found.following <= 1
+
+
+def test_days_without_cost_and_output_do_not_make_a_step() -> None:
+    idle = [CostDay(day, 0.0, 0.0) for day in range(50)]
+    active = {3: 1e3, 20: 1e3, 45: 5e2}
+    days = [
+        replace(day, micros=active.get(day.day, 0), work=active.get(day.day, 0)) for day in idle
+    ]
+    assert saving_since(days[:28], days[28:]) is UnknownSaving.FEW_ACTIVE_DAYS
+
+
+def test_work_that_moved_beyond_all_measure_is_said_in_words() -> None:
+    (gate,) = volume_gates(volume=800.0, moved=800.0)
+    assert "the work moved to more than tenfold at the change" in gate.says
+    (gate,) = volume_gates(volume=0.5, moved=0.5)
+    assert "the work moved by +64.9% at the change" in gate.says
 
 
 def test_what_nobody_knows_is_unknown_and_says_why() -> None:

@@ -40,6 +40,9 @@ NOT_RECORDED = "not recorded"
 """In place of a reason where a closed recommendation has to have one."""
 FROZEN = ("claimed", "done", "verified", "failed")
 """States in which the proposal is that of the claim."""
+FORMER_PAGE = "/placement/moves/"
+"""Where the evidence led to the page of a move, which is the recommendation's own page now."""
+LOOK_PAGE = "/recommendations/fleet-looks"
 LEFT = ("dismissed", "closed")
 """States in which the proposal is that of the moment it came to them."""
 
@@ -108,14 +111,18 @@ def _steps(
 def _complete(row: Any, move: Any, looks: Sequence[Any], proposals: Mapping[int, Any]) -> None:
     """Give it the terms of the look that its proposal is of, and the week in which it was first proposed."""
     until = row.claimed_at if row.state in FROZEN else row.state_at if row.state in LEFT else None
-    in_order = [proposals[look.pk] for look in looks if look.pk in proposals]
-    before = [
-        proposals[look.pk]
-        for look in looks
-        if look.pk in proposals and (until is None or look.made_at <= until)
-    ]
+    in_order = [look for look in looks if look.pk in proposals]
+    before = [look for look in in_order if until is None or look.made_at <= until]
     newest = before[-1] if before else in_order[0]
-    row.proposal["move"] = _terms(newest.document)
+    document = proposals[newest.pk].document
+    row.proposal["move"] = _terms(document)
+    refs = {(one["kind"].capitalize(), one["words"]): one["ref"] for one in document["evidence"]}
+    row.proposal["evidence"] = [
+        _look_evidence(move, newest)
+        if one["link"].startswith(FORMER_PAGE)
+        else one | {"ref": refs.get((one["label"], one["figure"]), "")}
+        for one in row.proposal["evidence"]
+    ]
     row.first_week = min(row.first_week, move.opened_week)
     row.save(update_fields=["proposal", "first_week"])
 
@@ -142,13 +149,6 @@ def _proposal(move: Any, look: Any, proposed: Any, currency: str) -> dict[str, A
     least = rounded_amount(document["saving"]["low"], currency)
     # What others would take of the rest of a GPU of its own is not known.
     is_slice = kind == "to_smaller" and all(one["kind"] != "offer" for one in document["evidence"])
-    look_evidence = {
-        "label": "Weekly fleet analysis",
-        "figure": f"since {move.opened_week:%-d %B %Y}",
-        "link": f"/recommendations/fleet-looks?week={look.week.isoformat()}",
-        "is_price": False,
-        "ref": "",
-    }
     return {
         "title": TITLES[kind].format(subject=subject, target=target),
         "subject": subject,
@@ -161,7 +161,7 @@ def _proposal(move: Any, look: Any, proposed: Any, currency: str) -> dict[str, A
         "computed": COMPUTED,
         "cells": document.get("cells")
         or [f"moves of {look.week}, group {proposed.exclusive_group}"],
-        "evidence": [look_evidence, *map(_evidence, document["evidence"])],
+        "evidence": [_look_evidence(move, look), *map(_evidence, document["evidence"])],
         "doubts": [
             f"looked for {SOUGHT[kind]}: at the worse end (p10) it saves {least} a month",
             *document["doubts"],
@@ -172,6 +172,16 @@ def _proposal(move: Any, look: Any, proposed: Any, currency: str) -> dict[str, A
         "range_basis": "assumed" if is_slice else "measured",
         "move": _terms(document),
         "worth_micros": document.get("worth_micros", document["saving"]["likely"]),
+    }
+
+
+def _look_evidence(move: Any, look: Any) -> dict[str, Any]:
+    return {
+        "label": "Weekly fleet analysis",
+        "figure": f"since {move.opened_week:%-d %B %Y}",
+        "link": f"{LOOK_PAGE}?week={look.week.isoformat()}",
+        "is_price": False,
+        "ref": "",
     }
 
 
@@ -187,10 +197,13 @@ def _evidence(one: Mapping[str, Any]) -> dict[str, Any]:
 
 def leave_terms_out(apps: Any, schema: object) -> None:
     """Leave out of what is proposed what was not kept before; what was carried over stays a recommendation."""
+    move_ids = dict(apps.get_model("placement", "FleetMove").objects.values_list("key", "id"))
     for row in apps.get_model("review", "Recommendation").objects.order_by("id"):
         row.proposal.pop("move", None)
         for one in row.proposal["evidence"]:
             one.pop("ref", None)
+            if one["link"].startswith(LOOK_PAGE) and row.matter in move_ids:
+                one["link"] = f"{FORMER_PAGE}{move_ids[row.matter]}"
         row.save(update_fields=["proposal"])
 
 

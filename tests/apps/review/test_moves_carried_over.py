@@ -157,7 +157,8 @@ def test_moves_without_a_recommendation_become_one_with_state_dates_and_evidence
         (made_at(1), "closed", ""),
         (made_at(2), "proposed_again", ""),
     ]
-    steps_page = signed_in("finance").get(f"/recommendations/{fact_of('back').id}")
+    finance = signed_in("finance")
+    steps_page = finance.get(f"/recommendations/{fact_of('back').id}")
     assert "no longer proposed Runrate not recorded" in words_of(steps_page)
     assert fact_of("back").state == "open"
     assert [(each.key, each.closed_week, each.closed_reason) for each in closed_fleet_moves()] == [
@@ -234,20 +235,19 @@ def test_a_recommendation_that_there_is_keeps_its_state_and_gets_the_terms_of_it
         row.pk, state, "Petra", "said so",
     )  # fmt: skip
     assert (fact.saving.likely, fact.exclusive_group, fact.is_counted) == (1_001 * DOLLAR, 7, True)
-    assert [evidence.link for evidence in fact.evidence] == [
-        "/runs/41", f"/placement/moves/{move_id}",
-    ]  # fmt: skip
-    # The page of the move that its evidence names is its own now.
+    # The page of the move that its evidence named is its own now: it leads to the look that its proposal is of.
+    look_week = week_of(likely - 1_000)
+    look_page = f"/recommendations/fleet-looks?week={look_week}"
+    assert [(one.label, one.figure, one.ref, one.link) for one in fact.evidence] == [
+        ("Run", "its newest run", "41", "/runs/41"),
+        ("Weekly fleet analysis", "since 2 February 2026", "", look_page),
+    ]
     finance = signed_in("finance")
-    opened = finance.get(fact.evidence[1].link, follow=True)
-    assert (opened.status_code, opened.redirect_chain) == (
-        200,
-        [(f"/recommendations/{fact.id}", 302)],
-    )
-    assert (
-        f"/placement/moves/{move_id}"
-        in finance.get(f"/recommendations/{fact.id}.csv?table=evidence").content.decode()
-    )
+    opened = finance.get(look_page, follow=True)
+    assert (opened.status_code, opened.redirect_chain) == (200, [])
+    evidence_csv = finance.get(f"/recommendations/{fact.id}.csv?table=evidence").content.decode()
+    assert "Run,its newest run,/runs/41,41" in evidence_csv
+    assert look_page in evidence_csv
     # As early as its move was proposed, and with the terms of the look that its proposal is of.
     assert fact.first_week == FIRST
     assert fact.move is not None
@@ -270,3 +270,6 @@ def test_the_way_back_has_the_states_of_moves_again(apps_of_before: Callable[[],
     assert list(proposals.order_by("id").values()) == proposed_before
     rows = apps_of_before().get_model("review", "Recommendation").objects
     assert all("move" not in row.proposal for row in rows.all())
+    assert {row.matter: row.proposal["evidence"][0]["link"] for row in rows.all()} == {
+        move["key"]: f"/placement/moves/{move['id']}" for move in before
+    }

@@ -43,6 +43,8 @@ FROZEN = ("claimed", "done", "verified", "failed")
 FORMER_PAGE = "/placement/moves/"
 """Where the evidence led to the page of a move, which is the recommendation's own page now."""
 LOOK_PAGE = "/recommendations/fleet-looks"
+NOT_GROUPED = 0
+"""Group of what is not added up yet: the next weekly analysis or answer finds what it overlaps with."""
 LEFT = ("dismissed", "closed")
 """States in which the proposal is that of the moment it came to them."""
 
@@ -79,7 +81,7 @@ def _make_recommendation(
         workload_id=move.workload_id,
         pool_id=move.pool_id,
         proposal=_proposal(move, in_order[-1], proposals[in_order[-1].pk], currency),
-        exclusive_group=0,
+        exclusive_group=NOT_GROUPED,
         is_counted=False,
         first_week=move.opened_week,
         last_week=in_order[-1].week,
@@ -87,8 +89,9 @@ def _make_recommendation(
         state_at=at,
         state_reason=why or (NOT_RECORDED if verb == "closed" else ""),
     )
-    row.exclusive_group = row.pk
-    row.save(update_fields=["exclusive_group"])
+    if row.state == "closed":
+        row.exclusive_group = row.pk
+        row.save(update_fields=["exclusive_group"])
     steps_made = apps.get_model("review", "RecommendationStep").objects
     for at, verb, why in steps:
         steps_made.create(recommendation=row, at=at, verb=verb, why=why)

@@ -43,8 +43,9 @@ class Recommendation(models.Model):
 
     `proposal` is what was proposed last, amounts in micro-units of a month of 730 h; while it is claimed or done it
     stays as it was at the claim. Of one `exclusive_group`, which touch the same dollars, those with `is_counted` may be
-    added up. `team` None: the organisation's. `owner` sees to it until the local day `due_on`. `state_…` is who, when
-    and why; `state_name` is also of a token, and empty where Runrate itself did it.
+    added up; it is 0 until it is looked which others touch the same. `team` None: the organisation's. `owner` sees to it
+    until the local day `due_on`. `state_…` is who, when and why; `state_name` is also of a token, and empty where
+    Runrate itself did it.
     """
 
     matter = models.TextField(unique=True)

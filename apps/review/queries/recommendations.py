@@ -75,6 +75,11 @@ class RecommendationFact(RecommendationTerms):
     snoozed_until: datetime | None
     done_at: datetime | None
 
+    @property
+    def is_grouped(self) -> bool:
+        """Whether it was looked which others it overlaps with; of a fleet move that was carried over, from the next look on."""
+        return self.exclusive_group != 0
+
     def without_prices(self) -> "RecommendationFact":
         """Return the recommendation for who reads no prices, and of money only their teams': evidence that names none.
 

@@ -12,7 +12,7 @@ from apps.accounts.queries import viewer_of_user
 from apps.placement.queries.fleet_moves import closed_fleet_moves
 from apps.review.actions import ANSWERS, RecommendationAnswer, answer_recommendation
 from apps.review.actions.recommending import count_savings
-from apps.review.models import Recommendation
+from apps.review.models import Recommendation, RecommendationLook
 from apps.review.queries.recommendations import (
     RecommendationFact,
     recommendation_by_id,
@@ -167,7 +167,19 @@ def test_moves_without_a_recommendation_become_one_with_state_dates_and_evidence
     ]
     # Nothing is added up twice meanwhile; the next look or answer counts what may be.
     assert not Recommendation.objects.filter(is_counted=True).exists()
+    not_yet = "from the next weekly analysis on, unless it overlaps with another"
+    page = words_of(finance.get(f"/recommendations/{still.id}"))
+    assert f"Not yet: {not_yet}" in page
+    assert "No: it overlaps" not in page
+    RecommendationLook.objects.create(
+        week=week_of(3), made_at=made_at(3), counted_micros=0, kinds=[]
+    )
+    listed = words_of(finance.get("/recommendations?kind=moves"))
+    assert "added up from the next weekly analysis on" in listed
+    assert "overlaps with" not in listed
     count_savings()
+    counted_page = words_of(finance.get(f"/recommendations/{still.id}"))
+    assert "Yes: it overlaps with no other in the total" in counted_page
     counted = Recommendation.objects.filter(is_counted=True).values_list("matter", flat=True)
     assert set(counted) == {"to_spot:open", "to_spot:back"}
     person = make.make_person("petra@example.org", role="platform")

@@ -73,6 +73,8 @@ def _saving_note(row: RecommendationRow) -> str:
         return f"frees {row.fact.frees_gpu_hours or 0:,.0f} GPU-hours"
     is_to_be_done = row.fact.state in (words.OPEN, words.CLAIMED)
     is_left_out = is_to_be_done and not row.fact.is_counted
+    if is_left_out and not row.fact.is_grouped:
+        return "added up from the next weekly analysis on"
     return "De-duplicated: overlaps with another" if is_left_out else ""
 
 

@@ -125,6 +125,8 @@ def describe_inclusion(fact: RecommendationFact) -> str:
         return f"No: it is {STATE_WORDS[fact.state]}"
     if fact.saving.likely <= 0:
         return "No: it frees GPUs that are paid anyway"
+    if not fact.is_grouped:
+        return "Not yet: from the next weekly analysis on, unless it overlaps with another"
     return "No: it overlaps with another that is claimed or worth more"
 
 

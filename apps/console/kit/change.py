@@ -176,7 +176,9 @@ class Change(Generic[Thought]):
         """Show the form, or what it would do; do that once it is confirmed."""
         is_sent = request.method == "POST"
         params = request.POST if is_sent else request.GET
-        form = self.form(params, context, self.picks, self.initial, self.more, is_sent=is_sent)
+        # A table as CSV is of what the change would do, also where nothing was entered yet.
+        is_entered = is_sent or context.csv_table is not None
+        form = self.form(params, context, self.picks, self.initial, self.more, is_sent=is_entered)
         checked = self._looked_at(form)
         digest = fingerprint(form.frozen(), checked[1]) if checked is not None else ""
         status, to = 400 if is_sent else 200, params.get(TO, "")

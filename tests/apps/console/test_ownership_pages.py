@@ -234,4 +234,14 @@ def test_what_a_rule_would_move_and_who_said_it_are_sheets():
     assert (
         platform.get(f"/ownership/rules/{rule_id}/end.csv?table=preview&end=x").status_code == 404
     )
+    # Without a row, and at the former address without a day, it is a file with its header.
+    header = ",".join(row) + "\r\n"
+    for address in (
+        f"/ownership/rules/{rule_id}/end.csv?table=preview&end=2199-01-01",
+        f"/ownership/rules/{rule_id}/moves.csv?end=2199-01-01",
+    ):
+        assert platform.get(address, follow=True).content.decode() == header
+    moved_now = platform.get(f"/ownership/rules/{rule_id}/moves.csv", follow=True)
+    assert moved_now.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert moved_now.content.decode().startswith(header)
     assert client_of("ada").get(changes).status_code == 404

@@ -257,7 +257,7 @@ def _moves_section(
         title=title,
         about="amounts are of what is settled and priced so far",
         total=OwnershipMove("Total", "", jobs, milliseconds, micros, unpriced) if moves else None,
-        csv_name=csv_name if context.query else "",
+        csv_name=csv_name if context.query or context.csv_table is not None else "",
     )
 
 

@@ -59,6 +59,38 @@ def test_the_former_page_leads_to_the_recommendations_that_are_moves(move_id: in
     assert ">From<" not in finance.get("/recommendations").content.decode()
 
 
+@pytest.mark.parametrize(
+    ("former", "order"),
+    [
+        ("-likely", "-likely"),
+        ("subject", "title"),
+        ("from", "from"),
+        ("-to", "-to"),
+        ("confidence", "confidence"),
+        ("-disruption", "-risk"),
+        ("team", "team"),
+        # What was proposed first has waited longest.
+        ("since", "-age"),
+        ("-since", "age"),
+    ],
+)
+def test_the_former_page_is_ordered_as_its_address_said(
+    move_id: int, former: str, order: str
+) -> None:
+    finance = signed_in("finance")
+    address = f"/placement/moves?moves-by={former}&moves-by-page=2"
+    assert finance.get(address)["Location"] == f"/recommendations?by={order}&by-page=2&kind=moves"
+    text = finance.get(address, follow=True).content.decode()
+    heading = 'aria-sort="descending"' if order.startswith("-") else 'aria-sort="ascending"'
+    assert heading in text
+    assert "There is no column" not in text
+
+
+def test_an_order_that_the_list_does_not_have_is_left_out(move_id: int) -> None:
+    led = signed_in("finance").get("/placement/moves?moves-by=-once")["Location"]
+    assert led == "/recommendations?kind=moves"
+
+
 def test_every_kind_of_move_is_in_the_list_of_moves_and_no_other(move_id: int) -> None:
     assert set(MOVE_KINDS) == set(MoveKind)
     other = Recommendation.objects.get(pk=recommended().pk)

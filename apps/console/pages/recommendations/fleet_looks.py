@@ -24,6 +24,7 @@ from apps.console.pages.recommendations.look_tables import (
     history_rows,
     unmoved_counts,
 )
+from apps.console.pages.recommendations.tables import RECOMMENDATIONS
 from apps.console.pages.recommendations.words import MOVES_KIND
 from apps.placement.queries.fleet_moves import (
     MoveDetectionRunFact,
@@ -38,6 +39,17 @@ from apps.review.queries.recommendations import ids_of_matters
 from apps.show.money import rounded_amount
 
 MOST_WEEKS = 60
+FORMER_ORDERS = {
+    "subject": "title",
+    "likely": "likely",
+    "from": "from",
+    "to": "to",
+    "confidence": "confidence",
+    "disruption": "risk",
+    "team": "team",
+    "since": "-age",
+}
+"""By which column of the list of recommendations is ordered what the list of moves was ordered by."""
 
 
 @shown(EVERYONE, "recommendations")
@@ -107,8 +119,21 @@ def former_moves_page(context: Context) -> ConsolePage | HttpResponse:
     if params.get("week"):
         return HttpResponseRedirect(f"{reverse('fleet-looks')}?{params.urlencode()}")
     params.pop("week", None)
+    order, part = params.pop(MOVES.sort, [""])[-1], params.pop(f"{MOVES.sort}-page", [""])[-1]
+    if new_order := _order_of_former(order):
+        params[RECOMMENDATIONS.sort] = new_order
+    if part:
+        params[f"{RECOMMENDATIONS.sort}-page"] = part
     params["kind"] = MOVES_KIND
     return HttpResponseRedirect(f"{reverse('recommendations')}?{params.urlencode()}")
+
+
+def _order_of_former(order: str) -> str:
+    """Return the order of the list of recommendations; empty where it has no such column."""
+    new_order = FORMER_ORDERS.get(order.removeprefix("-"), "")
+    if order.startswith("-") and new_order:
+        return new_order.removeprefix("-") if new_order.startswith("-") else f"-{new_order}"
+    return new_order
 
 
 @shown(EVERYONE, "recommendations")

@@ -130,6 +130,8 @@ def test_a_week_that_is_named_is_shown_as_its_look_proposed_it(move_id: int) -> 
     assert finance.get(week)["Location"] == f"/recommendations/fleet-looks?week={WEEK}"
     text = finance.get(week, follow=True).content.decode()
     assert "1 move would save about $" in text
+    assert "a month before overlaps with other recommendations</h1>" in text
+    assert "a month before overlaps with other recommendations; the ends add up to" in text
     assert "Paid by the hour" in text
     assert "The newest portfolio" not in text
     assert "No portfolio was answered yet" in text

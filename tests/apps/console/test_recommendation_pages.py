@@ -73,6 +73,30 @@ def test_savings_are_added_up_once_and_filtered() -> None:
     assert "There is no state" in words_of(finn.get("/recommendations?state=gone"))
 
 
+def test_a_filter_of_what_is_not_in_the_total_says_what_it_would_save_and_why() -> None:
+    team_id = make.make_team("Red")
+    cells = frozenset(["7:2"])
+    looked(
+        proposal("a", likely=2_000, cells=cells),
+        proposal("b", likely=1_804, cells=cells, team_id=team_id),
+        proposal("c", likely=1_314, cells=cells, team_id=team_id),
+    )
+    finn = signed_in("finance")
+    filtered = f"/recommendations?team={team_id}"
+    text = words_of(finn.get(filtered))
+    assert "2 recommendations to look at" in text
+    left_out = "a month in the total; $3,118 overlaps with other recommendations"
+    assert f"Open $0.00 {left_out}" in text
+    assert "in the total;" not in words_of(finn.get("/recommendations"))
+    # What was carried over is not known to overlap before the next look.
+    Recommendation.objects.filter(matter="zombie:c").update(exclusive_group=0)
+    text = words_of(finn.get(filtered))
+    assert (
+        "$1,804 overlaps with other recommendations; $1,314 is added up from the next weekly analysis on"
+        in text
+    )
+
+
 def test_two_claims_of_the_same_dollars_promise_them_once() -> None:
     finn = signed_in("finance")
     cells = frozenset(["7:2"])

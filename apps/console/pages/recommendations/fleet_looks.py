@@ -206,7 +206,7 @@ def _key_figures(
         Figure(
             "Counted savings",
             rounded_amount(review.counted_micros, currency),
-            f"a month; the ends add up to {low} and {high}",
+            f"a month {words.BEFORE_OVERLAPS}; the ends add up to {low} and {high}",
         ),
         Figure(
             "Paid by the hour",

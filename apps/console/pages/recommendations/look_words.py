@@ -20,6 +20,7 @@ DISRUPTIONS = {
     "medium": StateWords("other", "Medium", "Who runs the work notices it"),
     "high": StateWords("held_idle", "High", "It changes how the work runs"),
 }
+BEFORE_OVERLAPS = "before overlaps with other recommendations"
 CONFIDENCE = {"high": "High", "medium": "Medium", "low": "Low"}
 
 
@@ -49,7 +50,7 @@ def once_words(move: OpenFleetMove | RecommendedMove, effort_hours: int, currenc
 
 
 def moves_finding(moves: Sequence[OpenFleetMove], currency: str, *, sees_all: bool) -> str:
-    """How much those that are counted would save, in a sentence."""
+    """How much those that are counted would save, in a sentence; other recommendations may be for the same dollars."""
     counted_moves = [move for move in moves if move.is_counted]
     if not moves:
         scope = "" if sees_all else " of your teams' work"
@@ -59,7 +60,7 @@ def moves_finding(moves: Sequence[OpenFleetMove], currency: str, *, sees_all: bo
     likely = rounded_amount(sum(move.saving.likely for move in counted_moves), currency)
     others = len(moves) - len(counted_moves)
     others_text = f"; {counted(others, 'other')} would be for the same dollars" if others else ""
-    return f"{counted(len(counted_moves), 'move')} would save about {likely} a month{others_text}"
+    return f"{counted(len(counted_moves), 'move')} would save about {likely} a month {BEFORE_OVERLAPS}{others_text}"
 
 
 def describe_detection_run(review: MoveDetectionRunFact) -> tuple[str, ...]:

@@ -192,7 +192,7 @@ def _key_figures(
         Figure(
             "Open",
             words.describe_range(to_do, currency),
-            f"a month, likely {rounded_amount(to_do.likely, currency)}; de-duplicated",
+            words.open_note(facts, currency),
         ),
         Figure(
             "Claimed",

@@ -72,6 +72,27 @@ def counted_saving(facts: Sequence[RecommendationFact], state: str) -> SavingRan
     return summed([fact.saving for fact in facts if fact.is_counted and fact.state == state])
 
 
+def open_note(facts: Sequence[RecommendationFact], currency: str) -> str:
+    """Return what the range of the open ones is; where none of them is in it, what they would save and why it is not added up."""
+    waiting = [fact for fact in facts if fact.state == OPEN and fact.saving.likely > 0]
+    if not waiting or any(fact.is_counted for fact in waiting):
+        likely = rounded_amount(counted_saving(facts, OPEN).likely, currency)
+        return f"a month, likely {likely}; de-duplicated"
+    reasons = (
+        ("overlaps with other recommendations", [fact for fact in waiting if fact.is_grouped]),
+        (
+            "is added up from the next weekly analysis on",
+            [fact for fact in waiting if not fact.is_grouped],
+        ),
+    )
+    parts = [
+        f"{rounded_amount(summed([fact.saving for fact in left_out]).likely, currency)} {reason}"
+        for reason, left_out in reasons
+        if left_out
+    ]
+    return f"a month in the total; {'; '.join(parts)}"
+
+
 NO_PAYBACK = "not known: no hourly cost of an engineer is set (RUNRATE_ENGINEER_HOUR_COST)"
 NOT_SOUGHT = "not looked for when it was proposed"
 

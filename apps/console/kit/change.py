@@ -82,10 +82,8 @@ class ChangeForm(forms.Form):
                 entry.offer((picks or {}).get(name, entry.picks))
             entry.initial = (initial or {}).get(name, entry.initial)
             entry.label = str(entry.label).replace("{currency}", context.currency)
-        is_asked = any(name in params for name in (*self.fields, LOOK)) or not self.fields
-        if self.asked_by:
-            is_asked = any(name in params for name in self.asked_by)
-        is_bound = is_sent or is_asked
+        asking = self.asked_by or (*self.fields, LOOK)
+        is_bound = is_sent or not self.fields or any(name in params for name in asking)
         entered = {
             name: params.get(name, entry.initial)
             if not isinstance(entry, TicksField)

@@ -50,12 +50,17 @@ def csv_file(table: str, context: Context, write: Callable[[], HttpResponse]) ->
 
 def for_csv(request: HttpRequest, context: Context) -> Context:
     """Return the context of a page; where a table of it is wanted instead, by the address or by what is accepted, with its name."""
-    accepted = request.get_preferred_type(["text/html", "text/csv"])
-    if request.method == "POST" or (accepted != "text/csv" and not request.path.endswith(SUFFIX)):
+    if request.method == "POST" or not (prefers_csv(request) or request.path.endswith(SUFFIX)):
         return context
     query = context.query.copy()
     table = query.pop(TABLE, [""])[-1]
     return replace(context, path=page_path(context.path), query=query, csv_table=table)
+
+
+def prefers_csv(request: HttpRequest) -> bool:
+    """Whether `Accept` names CSV, with any parameters, and would rather have that than a page."""
+    quality = {f"{kind.main_type}/{kind.sub_type}": kind.quality for kind in request.accepted_types}
+    return quality.get("text/csv", 0.0) > quality.get("text/html", 0.0)
 
 
 def answered_csv(sections: Sequence[Any], main_table: str, table: str) -> HttpResponse:

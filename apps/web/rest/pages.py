@@ -33,7 +33,7 @@ def parse_page_request(request: Request) -> PageRequest:
     cursor = request.query_params.get("cursor")
     if cursor is None:
         return PageRequest(limit=int(text))
-    side, key = _opened_cursor(cursor, request.path)
+    side, key = _opened_cursor(cursor, request)
     return PageRequest(limit=int(text), **{side: key})
 
 
@@ -135,14 +135,19 @@ def _page_link(request: Request, side: str, key: tuple[Any, ...] | None) -> str 
     if key is None:
         return None
     params = {name: request.query_params[name] for name in request.query_params}
-    cursor = signing.dumps([side, *map(_plain_value, key)], salt=request.path)
+    cursor = signing.dumps([side, *map(_plain_value, key)], salt=_cursor_salt(request))
     return request.build_absolute_uri(f"{request.path}?{urlencode(params | {'cursor': cursor})}")
 
 
-def _opened_cursor(cursor: str, path: str) -> tuple[str, tuple[Any, ...]]:
-    """Signed, and for this list alone: what it holds was put there by `_page_link`."""
+def _cursor_salt(request: Request) -> str:
+    """The list and its order, which a cursor is of: of another it is none."""
+    return f"{request.path} {request.query_params.get('sort', '')}"
+
+
+def _opened_cursor(cursor: str, request: Request) -> tuple[str, tuple[Any, ...]]:
+    """Signed, and for this list in this order alone: what it holds was put there by `_page_link`."""
     try:
-        side, *key = signing.loads(cursor, salt=path)
+        side, *key = signing.loads(cursor, salt=_cursor_salt(request))
     except (signing.BadSignature, ValueError) as refused:
         raise ValidationError({"cursor": [NOT_OURS]}) from refused
     return side, tuple(key)

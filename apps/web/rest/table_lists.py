@@ -17,7 +17,6 @@ from apps.tables.column import Column
 from apps.tables.table import Table
 from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
 from apps.web.rest.pages import (
-    NOT_OURS,
     list_of,
     paged,
     parse_page_request,
@@ -110,7 +109,7 @@ def table_schema(
     """Return the decorator that describes a list of the rows of a table: its order, its paging, its fields."""
     sort = OpenApiParameter(
         SORT,
-        {"type": "string", "enum": [name for key in sort_keys(row.table) for name in (key, f"-{key}")]},
+        {"type": "string", "enum": [name for key in sort_keys(row) for name in (key, f"-{key}")]},
         description="the column that rows are ordered by, with a minus downwards",
     )  # fmt: skip
     return extend_schema(
@@ -121,9 +120,14 @@ def table_schema(
     )
 
 
-def sort_keys(table: Table[Any]) -> list[str]:
-    """Return the names of the columns that rows may be ordered by."""
-    return [column.key for column in table.csv_columns if column.sorts and column.sql is None]
+def sort_keys(row: type[RowAnswer]) -> list[str]:
+    """Return the names of the fields that rows may be ordered by: those that are columns of the table."""
+    answered = row().get_fields()
+    return [
+        column.key
+        for column in row.table.csv_columns
+        if column.sorts and column.sql is None and column.key in answered
+    ]
 
 
 def answer_table(
@@ -136,15 +140,15 @@ def answer_table(
     Refuses a ValidationError of a `sort` that is no column.
     """
     table = row.table
-    page = page_of_table(table, rows, sort_of(request, table), parse_page_request(request))
+    page = page_of_table(table, rows, sort_of(request, row), parse_page_request(request))
     currency = currency or organisation().currency
     return paged(request, page, lambda value: serialize_as(row, value, currency))
 
 
-def sort_of(request: Request, table: Table[Any]) -> str:
-    """Return the order that is asked for; empty where none is; refuses a ValidationError of what is no column."""
+def sort_of(request: Request, row: type[RowAnswer]) -> str:
+    """Return the order that is asked for; empty where none is; refuses a ValidationError of what is no such field."""
     sort_param = request.query_params.get(SORT, "")
-    keys = sort_keys(table)
+    keys = sort_keys(row)
     if sort_param and sort_param.removeprefix("-") not in keys:
         raise ValidationError({SORT: [f"rows are ordered by one of: {', '.join(keys)}"]})
     return sort_param
@@ -155,7 +159,7 @@ def page_of_table(
 ) -> Page[Row]:
     """Return the asked page of rows that are all here already; without an order they come by what is unique of each.
 
-    Refuses a ValidationError of a cursor that was of another order.
+    Where the row of a cursor is gone, the page goes on from where it stood.
     """
     assert table.unique is not None, f"{table.name} does not say what tells its rows apart"  # noqa: S101
     if not sort_param:
@@ -164,10 +168,11 @@ def page_of_table(
     keys = [table.unique(row) for row in ordered]
     first, last = 0, page_request.limit
     if page_request.after is not None:
-        first = _place_of(page_request.after, keys) + 1
+        place, is_there = _place_of(page_request.after, keys)
+        first = place + is_there
         last = first + page_request.limit
     elif page_request.before is not None:
-        last = _place_of(page_request.before, keys)
+        last, _ = _place_of(page_request.before, keys)
         first = max(0, last - page_request.limit)
     page_rows = ordered[first:last]
     if not page_rows:
@@ -180,9 +185,9 @@ def page_of_table(
     )
 
 
-def _place_of(cursor_key: tuple[Any, ...], keys: list[tuple[Any, ...]]) -> int:
-    """Return where the row of a cursor stands now; where it stood, once it is gone."""
+def _place_of(cursor_key: tuple[Any, ...], keys: list[tuple[Any, ...]]) -> tuple[int, bool]:
+    """Return where the row of a cursor stands now, or stood, and whether it is still there."""
     *key, place = cursor_key
-    if not isinstance(place, int) or (keys and len(key) != len(keys[0])):
-        raise ValidationError({"cursor": [NOT_OURS]})
-    return keys.index(tuple(key)) if tuple(key) in keys else place
+    if tuple(key) in keys:
+        return keys.index(tuple(key)), True
+    return place, False

@@ -156,7 +156,8 @@ def test_who_may_not_know_prices_reads_what_happened_without_amounts(world, role
     assert "GPU fell off the bus" in page
     assert "Cost of lost GPU time" not in page
     assert "$" not in page
-    assert "lost_usd" not in sheet.content.decode()
+    assert "lost_cost" not in sheet.content.decode()
+    assert "currency" not in sheet.content.decode()
 
 
 def test_the_address_chooses_and_the_sheet_has_the_same_rows(world):

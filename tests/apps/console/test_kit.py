@@ -9,12 +9,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from apps.accounts.queries import OrganisationFact, Viewer, teams
 from apps.accounts.queries.reading import reading_once
 from apps.console.kit.cells import COUNT, strip_drawn
 from apps.console.kit.change import ChangeForm
+from apps.console.kit.csv_file import prefers_csv
 from apps.console.kit.entries import (
     AmountField,
     DayField,
@@ -149,6 +150,26 @@ def test_an_order_that_there_is_not_is_said_and_left(odd: str) -> None:
     section = shown(f"of={odd}")
     assert names(section) == ["b", "A"]
     assert section.problem == f"There is no column {odd.removeprefix('-')!r} to order by."
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_csv"),
+    [
+        ("text/csv", True),
+        ("text/csv; charset=utf-8", True),
+        ("text/csv, */*;q=0.1", True),
+        ("text/html;q=0.5, text/csv", True),
+        ("text/html, text/csv", False),
+        ("text/html;q=0.5, */*", False),
+        ("*/*", False),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", False),
+    ],
+)
+def test_csv_is_answered_to_who_names_it_and_would_rather_have_it(
+    accepted: str, is_csv: bool
+) -> None:
+    request = RequestFactory().get("/things", headers={"Accept": accepted})
+    assert prefers_csv(request) is is_csv
 
 
 class LeaseForm(ChangeForm):

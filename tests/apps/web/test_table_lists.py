@@ -5,6 +5,7 @@ import io
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,14 +14,14 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 
-from apps.accounts.queries.paging import PageRequest
+from apps.accounts.queries.paging import Page, PageRequest
 from apps.console.kit.cells import Locale
 from apps.console.kit.table import CURRENCY_COLUMN
 from apps.show.cell_formats import COUNT, GPU_HOURS, MONEY
 from apps.show.entries import Micros, Milliseconds, Ratio
 from apps.tables.column import Column, field
 from apps.tables.table import Table
-from apps.web.rest.pages import serialize_as
+from apps.web.rest.pages import paged, parse_page_request, serialize_as
 from apps.web.rest.table_lists import RowAnswer, page_of_table, sort_of
 
 EUROS = Locale("EUR", ZoneInfo("Europe/Berlin"))
@@ -185,22 +186,30 @@ def test_a_page_goes_on_where_its_row_was_when_that_is_gone() -> None:
     assert [row.id for row in first.rows] == [5, 4]
     left = [row for row in rows if row.id != 4]
     second = page_of_table(LEASES, left, "-cost", PageRequest(limit=2, after=first.after))
-    assert [row.id for row in second.rows] == [2, 1]
+    assert [row.id for row in second.rows] == [3, 2]
+    back = page_of_table(LEASES, left, "-cost", PageRequest(limit=2, before=second.before))
+    assert [row.id for row in back.rows] == [5]
 
 
 def test_a_cursor_of_another_order_is_refused() -> None:
-    rows = [lease(number) for number in range(6)]
-    plain = page_of_table(LEASES, rows, "", PageRequest(limit=2))
-    with pytest.raises(ValidationError) as refused:
-        page_of_table(LEASES, rows, "cost", PageRequest(limit=2, after=plain.after))
-    assert "cursor" in refused.value.detail
+    page = paged(request("?sort=-cost&limit=1"), Page([lease(1)], (1, 0), None), lambda _: {})
+    query = urlsplit(page.data["next"]).query
+    assert parse_page_request(request(f"?{query}")).after == (1, 0)
+    for other in ("sort=cost", "sort=name", ""):
+        with pytest.raises(ValidationError) as refused:
+            parse_page_request(request(f"?{query.replace('sort=-cost', other)}"))
+        assert "cursor" in refused.value.detail
 
 
 def test_an_order_by_what_is_no_column_is_refused_with_those_there_are() -> None:
-    assert sort_of(request("?sort=-cost"), LEASES) == "-cost"
+    assert sort_of(request("?sort=-cost"), LeaseOut) == "-cost"
     with pytest.raises(ValidationError) as refused:
-        sort_of(request("?sort=change"), LEASES)
-    assert "one of: name, provider, ends_on, cost" in str(refused.value.detail)
+        sort_of(request("?sort=change"), LeaseOut)
+    assert "one of: name, provider, ends_on, cost, gpu_hours, used, days" in str(
+        refused.value.detail
+    )
+    with pytest.raises(ValidationError):
+        sort_of(request("?sort=twice"), LeaseOut)  # a column of the file, and no field
 
 
 def test_an_order_of_before_still_orders() -> None:

@@ -27,7 +27,7 @@ from apps.show.amounts import count, counted
 from apps.show.incidents import UNUSABLE, incident_advice, incident_label
 from apps.show.money import short_amount
 from apps.show.time import minute_duration
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.telemetry.queries import (
     IncidentFact,
     IncidentsWanted,
@@ -125,6 +125,7 @@ COST: Column[PricedIncident] = Column(
     "Cost of lost GPU time",
     lambda row: row.cost_micros,
     QUOTED_MONEY,
+    csv="lost_cost",
     missing=quiet("not known"),
     note=_why_no_cost,
 )
@@ -152,6 +153,7 @@ INCIDENTS = Table[PricedIncident](
         Column("count", "", lambda row: row.fact.count, COUNT),
         Column("todo", "What to do", lambda row: incident_advice(row.fact.kind, row.fact.code),
                ADVICE, csv="what_to_do", sorts=False),
+        CURRENCY_COLUMN,
     ),
     noun=("incident", "incidents"),
     about="{said}; the latest first",
@@ -204,13 +206,11 @@ def incidents(context: Context) -> ConsolePage:
 
 def incident_table(context: Context) -> Table[PricedIncident]:
     """With what each cost, in the organisation's currency, for those who may know prices."""
-    csv_name = f"lost_{context.currency.lower()}"
-    columns = (
-        replace(column, csv=csv_name) if column.key == COST.key else column
-        for column in INCIDENTS.columns
-        if context.viewer.sees_prices or column.key != COST.key
-    )
-    return replace(INCIDENTS, columns=tuple(columns))
+    if context.viewer.sees_prices:
+        return INCIDENTS
+    priced = (COST.key, CURRENCY_COLUMN.key)
+    columns = tuple(column for column in INCIDENTS.columns if column.key not in priced)
+    return replace(INCIDENTS, columns=columns)
 
 
 def priced_incidents(facts: Sequence[IncidentFact], context: Context) -> list[PricedIncident]:

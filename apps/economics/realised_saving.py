@@ -32,6 +32,7 @@ from apps.economics.hours import DAY_HOURS
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
 from apps.economics.saving_gates import control_gate, gated_step, volume_gates
 from apps.economics.step_effect import HIGH, SeriesPoint, StepEffect, step_effect, step_error
+from apps.economics.twin_series import FEWEST_BEFORE, is_steadier_with, twin_ratio_series
 
 BEFORE_DAYS, WINDOW_DAYS = 84, 28
 """Days that a change is held against, and days after it until the first verdict."""
@@ -39,13 +40,11 @@ FULL_DAYS, LONGEST_DAYS = 84, 182
 """Days after it of the main verdict; and until when it is looked at again where that cannot be told."""
 LATER_LOOKS = 1.2
 """By how much an interval is widened that is looked at again after the main verdict: chance has had its try."""
-FEWEST_BEFORE, FEWEST_AFTER = 14, 21
+FEWEST_AFTER = 21
 LEAST_PART = 0.5
 """Of the low end of what was promised, for the work that was done since: less is no success."""
 VOID_SHARE = 0.5
 """Of what was measured or promised, whichever is more: where a gate that failed leaves more open, nothing can be told."""
-FEWEST_TWIN = 28
-"""Days on both sides together that a twin needs in common with what was changed."""
 NOTHING_TO_SAVE = (
     "the work since would have cost nothing, so there is nothing that could have been saved"
 )
@@ -292,8 +291,8 @@ def _measured(
     # Days without cost and without output say nothing; a step needs some on both sides.
     if len(points) <= FEWEST_POINTS or not points[0].day < first <= points[-1].day:
         return UnknownSaving.FEW_ACTIVE_DAYS
-    twin_points, control = _twin_ratio_series(points, twin, first)
-    is_steadier = not is_amount and _is_steadier(twin_points, points, first)
+    twin_points, control = twin_ratio_series(points, twin, first)
+    is_steadier = not is_amount and is_steadier_with(twin_points, points, first)
     step = step_effect(points, first)
     gates, doubt = _control_gates(control, first, None if is_steadier else step.effect)
     if doubt or not is_steadier:
@@ -368,30 +367,6 @@ def _points(
         for would in [as_before(day)]
         if day.micros or would
     ]
-
-
-def _twin_ratio_series(
-    points: Sequence[SeriesPoint], twin: Sequence[CostDay], first: int
-) -> tuple[list[SeriesPoint], list[SeriesPoint]]:
-    """Logarithms of the ratio to a twin on the days of both, and the twin's; none where they have too few in common."""
-    logs = {day.day: log(day.micros / day.work) for day in twin if day.micros > 0 and day.work > 0}
-    alone = [point for point in points if point.day in logs]
-    control = [SeriesPoint(point.day, logs[point.day]) for point in alone]
-    both = [SeriesPoint(point.day, point.value - logs[point.day]) for point in alone]
-    old = sum(point.day < first for point in alone)
-    is_enough = len(both) >= FEWEST_TWIN and FEWEST_BEFORE <= old < len(both) - WEEK
-    return (both, control) if is_enough else ([], [])
-
-
-def _is_steadier(both: Sequence[SeriesPoint], points: Sequence[SeriesPoint], first: int) -> bool:
-    """Whether the ratio to a twin is the steadier way: asked of the days before alone, where nothing was done yet."""
-    old = [point for point in both if point.day < first]
-    if not old:
-        return False
-    days = {point.day for point in old}
-    alone = [point for point in points if point.day in days]
-    middle = old[len(old) // 2].day
-    return step_effect(old, middle).error < step_effect(alone, middle).error
 
 
 def _why_unknown(before: Sequence[CostDay], after: Sequence[CostDay]) -> UnknownSaving | None:

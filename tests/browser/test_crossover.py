@@ -45,9 +45,7 @@ def test_a_slider_answers_while_it_is_moved_and_keeps_the_focus(
     expect(page.locator("#tornado .plot-container")).to_be_visible()
     expect(page).to_have_url(re.compile("gpu_hour=10"))
     expect(slider).to_be_focused()
-    expect(page.locator("#levers a[download]")).to_have_attribute(
-        "href", re.compile("gpu_hour=10")
-    )
+    expect(page.locator("#levers a[download]")).to_have_attribute("href", re.compile("gpu_hour=10"))
     page.reload()
     expect(heading).to_contain_text("with what you moved")
 

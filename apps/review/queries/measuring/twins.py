@@ -7,7 +7,7 @@ from math import exp, log
 from statistics import fmean
 
 from apps.economics.cost_volume import CostDay
-from apps.economics.realised_saving import FEWEST_BEFORE
+from apps.economics.twin_series import FEWEST_BEFORE
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.kinds import ChargeKind

@@ -394,6 +394,6 @@ def test_the_pages_load_no_reader_of_histories():
         " 'apps.economics.forecast.series', 'pyarrow'))])"
     )
     answer = subprocess.run(
-        [sys.executable, "-c", said], capture_output=True, text=True, check=True
+        [sys.executable, "-c", said], stdout=subprocess.PIPE, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"

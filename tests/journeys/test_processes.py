@@ -25,6 +25,16 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def is_running(process: psutil.Process, word: str) -> bool:
+    """Whether a process is there and was begun with this word; one that ends while it is looked at is not."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and word in [
+            Path(part).name for part in process.cmdline()
+        ]
+    except psutil.NoSuchProcess:
+        return False
+
+
 class Installation:
     """`manage.py up`, or another command that serves, on a database and port of its own."""
 
@@ -53,8 +63,7 @@ class Installation:
         return [
             child
             for child in psutil.Process(self.process.pid).children()
-            if child.status() != psutil.STATUS_ZOMBIE
-            and word in [Path(part).name for part in child.cmdline()]
+            if is_running(child, word)
         ]
 
     def stop(self) -> int:

@@ -68,6 +68,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.get(item.path.relative_to(HERE).parts[0], len(LONGEST)))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Say to the processes of each test which settings there are: who loads the clock of the sweeps takes that out."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "controlplane.settings"
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None,

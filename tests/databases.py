@@ -98,10 +98,22 @@ def connected_to(name: str) -> Iterator[None]:
     connection.close()
     connection.settings_dict["NAME"] = name
     try:
+        # Who was connected before may still be leaving.
+        wait_until(_is_alone)
         yield
     finally:
         connection.close()
         connection.settings_dict["NAME"] = before
+
+
+def _is_alone() -> bool:
+    """Whether nobody else is connected to the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        return bool(cursor.fetchone() == (0,))
 
 
 @contextmanager

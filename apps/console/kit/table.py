@@ -20,7 +20,6 @@ from apps.show.cell_formats import MOMENT
 from apps.show.csv_cells import csv_text_of
 from apps.show.words import StateWords
 from apps.tables import table as tables
-from apps.tables.column import CURRENCY_COLUMN as CURRENCY_COLUMN
 from apps.tables.column import Column
 from apps.tables.table import dressed, ordered_rows
 

@@ -7,8 +7,8 @@ from django.urls import include, path
 from apps.console.kit.cells import DAY, MONEY
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
-from apps.tables.column import Column
+from apps.console.kit.table import Table
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 ROWS = [
     ("=rack", date(2026, 3, 2), 1_500_000),

@@ -16,10 +16,9 @@ from rest_framework.test import APIRequestFactory
 
 from apps.accounts.queries.paging import Page, PageRequest
 from apps.console.kit.cells import Locale
-from apps.console.kit.table import CURRENCY_COLUMN
 from apps.show.cell_formats import COUNT, GPU_HOURS, MONEY
 from apps.show.entries import Micros, Milliseconds, Ratio
-from apps.tables.column import Column, field
+from apps.tables.column import CURRENCY_COLUMN, Column, field
 from apps.tables.table import Table
 from apps.web.rest.pages import paged, parse_page_request, serialize_as
 from apps.web.rest.table_lists import RowAnswer, page_of_table, sort_of

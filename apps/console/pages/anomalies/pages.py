@@ -16,7 +16,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.anomalies import verdicts, words
 from apps.console.pages.anomalies.spend import (
     SPEND_ANOMALIES,
@@ -46,7 +46,7 @@ from apps.show.level_lines import Level, level_line
 from apps.show.marked_days import NumberedDay
 from apps.show.money import rounded_amount, short_amount
 from apps.show.time import weekday
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.workloads.queries import WorkloadFact, workloads
 
 SEEN_FOR = ("90d", "the last 90 days")

@@ -13,7 +13,7 @@ from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.anomalies import words
 from apps.console.pages.anomalies.tables import CAUSES
 from apps.console.pages.anomalies.verdicts import (
@@ -46,7 +46,7 @@ from apps.show.level_lines import Level, level_line
 from apps.show.marked_days import NumberedDay
 from apps.show.money import rounded_amount, short_amount
 from apps.show.time import weekday
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 SEEN_FOR = ("90d", "the last 90 days")
 DRAWN = timedelta(days=56)

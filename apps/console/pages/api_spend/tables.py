@@ -24,7 +24,7 @@ from apps.console.kit.cells import (
     undefined,
     warned,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.economics.calls import Contract
 from apps.ledger.queries.api_spend import Spend, Unpriced, no_calls
 from apps.ledger.tables.vendor_days import VENDOR_DAYS
@@ -32,7 +32,7 @@ from apps.pricing.actions.api_prices import UNITS
 from apps.pricing.queries.api_ends import ApiEnd, end_of
 from apps.show.amounts import change, count, difference, per_cent, share
 from apps.show.money import quoted_amount
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 SOON = timedelta(days=90)
 

@@ -17,7 +17,7 @@ from apps.console.kit.cells import (
     TEXT,
     Format,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.budgets import words
 from apps.planning.queries import budget_words
 from apps.planning.queries.budget_figures import FORECAST, BudgetFigures, BudgetMonth
@@ -25,7 +25,7 @@ from apps.planning.queries.budget_requests import RequestShare
 from apps.planning.queries.budgets import MONEY, BudgetFact
 from apps.planning.queries.hard_limit import OVER_IT
 from apps.show.time import month as month_words
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 Row = TypeVar("Row")
 Measured = tuple[BudgetFact, int]

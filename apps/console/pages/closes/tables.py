@@ -15,7 +15,7 @@ from apps.console.kit.cells import (
     Locale,
     digest_shown,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.economics.money import sum_or_unknown
 from apps.economics.states import State
 from apps.ledger.queries.closes.checklist import Item
@@ -29,7 +29,7 @@ from apps.ledger.tables import closes
 from apps.ledger.tables.closes import NONE
 from apps.show.time import month as month_words
 from apps.show.words import state_words
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 
 def line_words(line: StatedLine) -> str:

@@ -21,7 +21,7 @@ from apps.console.kit.cells import (
     quiet,
     warned,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.commitments.words import (
     RANKS,
     CoverNames,
@@ -37,7 +37,7 @@ from apps.ledger.queries.commitment_page import CoveredTeam, UnusedHour
 from apps.ledger.queries.commitments import Figures, ends_within
 from apps.pricing.queries.commitments import KINDS, CommitmentFact
 from apps.show.time import month as month_words
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 UNDEFINED = quiet("undefined")
 QUOTED = Format(PROSE.shown, PROSE.written, "text quoted")

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, Locale, drawn, quiet
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
-from apps.console.kit.table import CURRENCY_COLUMN, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.details import DetailList
 from apps.console.pages.costs.line_facts import LineFacts, PieceRow, line_facts
 from apps.console.pages.costs.line_words import about_charge, about_line, finding, settled, trail_of
@@ -25,7 +25,7 @@ from apps.show.amounts import gpu_hours
 from apps.show.minutes import MinuteStrip, minute_strip
 from apps.show.money import full_amount
 from apps.show.words import basis_words, state_words
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 ANOTHER_TEAM = "another team"
 MOST_ROWS = 100

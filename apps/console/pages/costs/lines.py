@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import GPU_HOURS, INSTANT, MONEY, Locale, titled
 from apps.console.kit.csv_file import CsvFile
-from apps.console.kit.table import CURRENCY_COLUMN, Table, TableSection
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums, state_key
 from apps.economics.money import sum_of_known
@@ -19,7 +19,7 @@ from apps.show.amounts import gpu_hours
 from apps.show.money import full_amount
 from apps.show.time import machine
 from apps.show.words import Word, flag_words, state_words, status_words
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from apps.console.kit.csv_file import CsvFile
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.budgets import words
 from apps.console.pages.budgets.tables import BUDGETS
 from apps.console.pages.costs.question import CostQuery, requested_cost_query
@@ -36,7 +36,7 @@ from apps.review.queries.recommendations import open_recommendations
 from apps.review.queries.verdicts import WAITING
 from apps.show.amounts import counted
 from apps.show.money import short_amount
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.workloads import queries as workloads
 
 LOOKED_BACK = timedelta(days=30)

@@ -18,14 +18,14 @@ from apps.console.kit.cells import (
     strip_drawn,
     titled,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums, is_unobserved
 from apps.show.amounts import change, difference, gpu_hours, per_cent, share
 from apps.show.money import symbol, unit_cost
 from apps.show.strip import strip_of_states
 from apps.show.words import STATES, StateWords
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 AT_LEAST = "at least: some of its GPU-hours have no price"
 OWNER_KEYS = ("team", "cost_centre")

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import GPU_HOURS, MONEY, RATIO, SIGNED_MONEY, TEXT, Locale, linked
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import state_key
 from apps.console.pages.costs.tables import NOTES, strip_cell, unit_cost_cell
@@ -19,7 +19,7 @@ from apps.ledger.queries.cube import CubeRow, Key, dimensions
 from apps.show.amounts import share
 from apps.show.money import symbol
 from apps.show.words import CAUSE_WORDS, STATES, STATUSES, StateWords, Word
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 KEYED = frozenset({"state", "kind", "status", "purchase_option"})
 """Dimensions whose names are keys of the ledger, which a page shows as words."""

@@ -17,7 +17,7 @@ from apps.console.kit.cells import (
     Locale,
     linked,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.fleet.nodes import OUTAGES
 from apps.console.pages.team_work.tables import within
 from apps.economics.priced_time import PricedTime, time_together
@@ -27,7 +27,7 @@ from apps.planning.queries.outage_losses import OutageLoss
 from apps.planning.queries.waiting_costs import WaitingRow
 from apps.planning.tables.waiting_costs import WAITING_COSTS, redone_note
 from apps.show.amounts import counted
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.workloads.queries.jobs import JobFact
 
 

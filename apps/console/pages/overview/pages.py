@@ -13,7 +13,7 @@ from apps.console.kit.frame import Filter
 from apps.console.kit.page import ConsolePage, Include, SideBySide, files_page, shown
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.costs.days import day_chart
 from apps.console.pages.costs.figures import (
     active_figure,
@@ -50,7 +50,7 @@ from apps.ledger.queries.cube.days import PeriodComparison
 from apps.show.amounts import change, gpu_hours
 from apps.show.money import short_amount
 from apps.show.words import WASTE_WORDS
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.unit_economics.queries.waste import Waste, WasteOfWindow, waste_of_window
 
 REFRESH_SECONDS = 20

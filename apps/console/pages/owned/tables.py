@@ -15,12 +15,12 @@ from apps.console.kit.cells import (
     UNIT_COST,
     WRAPPED,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.ledger.queries.owned_plans import PlanMonth, PlanStatus
 from apps.pricing.queries.owned import OwnedCostFact, OwnedPlanFact, TariffFact, clock_of
 from apps.show.amounts import per_cent
 from apps.show.money import quoted_amount
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 MICROS = 1_000_000
 IN_SERVICE, TO_COME, ENDED = "in service", "to come", "ended"

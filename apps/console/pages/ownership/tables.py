@@ -23,7 +23,7 @@ from apps.console.kit.cells import (
     titled,
     unseen,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.ownership.names import OwnerNames
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
@@ -31,7 +31,7 @@ from apps.ledger.queries.cube import CubeQuestion, CubeSums
 from apps.ledger.queries.unowned import UnownedWork
 from apps.ledger.tables.unowned import RULE_ASKS, UNOWNED
 from apps.show.amounts import gpu_hours
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.workloads import queries as workloads
 from apps.workloads.queries import RuleChange, RuleFact
 

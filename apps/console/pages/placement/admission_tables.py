@@ -6,11 +6,11 @@ from typing import Any
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT, MONEY, PROSE, Locale
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.placement import admission_words as words
 from apps.placement.queries.admission_limits import ALLOW, BUDGET_LIMIT, DENY
 from apps.placement.queries.admissions import AdmissionFact
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 NONE = "–"
 

@@ -13,7 +13,7 @@ from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import EmptyState, Filter, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.plans import words
 from apps.console.pages.plans.tables import HOURS, WAIT, band_columns
 from apps.economics.planned_work import PlanBand
@@ -21,7 +21,7 @@ from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan, plan_outc
 from apps.planning.queries.plans import plans
 from apps.show.amounts import counted
 from apps.show.money import signed_amount
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 PLACES = {"one": "First", "other": "Second", "third": "Third", "fourth": "Fourth"}
 """The parameters that name the plans, and what they are called."""

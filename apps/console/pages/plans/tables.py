@@ -19,14 +19,14 @@ from apps.console.kit.cells import (
     Locale,
     linked,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.plans import words
 from apps.economics.planned_work import PlanBand
 from apps.planning.queries.plan_items import KINDS
 from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
 from apps.planning.queries.plans import PlannedItemFact
 from apps.show.unknown import UNKNOWN
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 Row = TypeVar("Row")
 

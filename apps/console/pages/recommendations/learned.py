@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from apps.console.kit.cells import COUNT, RATIO, WHOLE_MONEY
 from apps.console.kit.request import Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.recommendations import words
 from apps.economics.kept_promises import PromiseRecord
 from apps.review.queries.recommending.kept_promises import promise_records
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, DAY, FIGURE, MONEY, PROSE, WHOLE_MONEY
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.recommendations import look_words as words
 from apps.placement.queries.fleet_moves import ClosedFleetMove, MoveDetectionRunFact, OpenFleetMove
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 
 @dataclass(frozen=True, slots=True)

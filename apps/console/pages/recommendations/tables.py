@@ -7,7 +7,7 @@ from datetime import date
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, DAY, FIGURE, INSTANT, MONEY, PROSE, WHOLE_MONEY
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.recommendations import words
 from apps.console.pages.recommendations.look_words import CONFIDENCE
 from apps.review.queries.measurements import STATUS_WORDS, SavingMeasurementFact
@@ -22,7 +22,7 @@ from apps.review.queries.recommendations import (
 )
 from apps.review.queries.recommending.proposal import ASSUMED
 from apps.show.amounts import counted
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 
 @dataclass(frozen=True, slots=True)

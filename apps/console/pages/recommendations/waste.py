@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from apps.console.kit.cells import PROSE, WHOLE_MONEY
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.review.queries.recommendations import (
     RecommendationDetectionRunFact,
     ids_of_matters,
@@ -16,7 +16,7 @@ from apps.review.queries.recommending.waste_explained import (
     waste_from,
 )
 from apps.show.money import rounded_amount
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from apps.console.kit.cells import COUNT, FIGURE, MONEY, PROSE
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.bill_rules.words import pattern_of
 from apps.economics.billing import NO_RESOURCE
 from apps.ledger.queries.bills import comparing
@@ -21,7 +21,7 @@ from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoice
 from apps.show.amounts import counted
 from apps.show.money import bridged, full_amount, signed_amount
 from apps.show.time import instant
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 MOST_SHOWN = 500
 MAPPED = ("unmatched", "service")

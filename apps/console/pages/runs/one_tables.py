@@ -18,13 +18,13 @@ from apps.console.kit.cells import (
     titled,
     warned,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.runs.words import WHY, bucket_cell, status_of
 from apps.economics.run_time import Bucket
 from apps.show.amounts import Ratio
 from apps.show.counts import energy
 from apps.show.run_buckets import BUCKETS
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.unit_economics.queries.runs.values import RunAmounts, RunJobCost
 from apps.workloads.queries.run_picture import PicturedAttempt, PicturedMoment
 

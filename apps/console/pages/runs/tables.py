@@ -26,14 +26,14 @@ from apps.console.kit.cells import (
     titled,
     warned,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.runs.picture import BucketSums
 from apps.console.pages.runs.words import mfu_of, rate, span_of, status_of
 from apps.economics.run_time import Bucket
 from apps.show.amounts import per_cent
 from apps.show.run_buckets import BUCKETS, in_order, strip_of_buckets
 from apps.show.time import duration
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.unit_economics.queries.runs.values import RunRow, RunSort
 
 PER_PAGE = 50

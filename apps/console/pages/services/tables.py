@@ -23,7 +23,7 @@ from apps.console.kit.cells import (
     quiet,
     undefined,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.pages.services.words import (
     MEASURES,
     PARTS,
@@ -34,7 +34,7 @@ from apps.console.pages.services.words import (
 from apps.economics.serving import Purpose, UnitCosts
 from apps.show.amounts import difference, share
 from apps.show.csv_cells import csv_text
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads.queries.answer_times import QUANTILES, Attainment, Latency
 from apps.workloads.queries.requests import CHANGE_KINDS, ChangeFact

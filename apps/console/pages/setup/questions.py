@@ -26,7 +26,7 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.frame import Link, Step
 from apps.console.kit.request import SEES_EVERYTHING
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.pool_links import pool_costs_href, pool_href
 from apps.console.pages.setup.exclusions import EXCLUDED_NODES
@@ -41,7 +41,7 @@ from apps.fleet.queries.agents import SilentAgentNode
 from apps.ledger import queries as ledger
 from apps.ledger.queries.open_questions import UnclaimedWork
 from apps.show.time import duration
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.telemetry import queries as telemetry
 from apps.telemetry.queries.window_errors import RejectionCount
 from apps.workloads import queries as workloads

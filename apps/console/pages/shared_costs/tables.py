@@ -13,12 +13,12 @@ from apps.accounts import queries as accounts
 from apps.console.kit.cells import DAY_OR_INSTANT, FIGURE, MONEY, WRAPPED, Locale, linked
 from apps.console.kit.months import months_before, this_month
 from apps.console.kit.request import Context
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.economics.sharing import METHODS
 from apps.ledger.queries.shared_costs import carried
 from apps.pricing.queries.shared import SharedCostRow, shared_cost_rows
 from apps.show.money import quoted_amount
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
 NONE = "–"

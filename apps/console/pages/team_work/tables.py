@@ -16,12 +16,12 @@ from apps.console.kit.cells import (
     SIGNED_RATIO,
     quiet,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.economics.waiting import WaitQuantile
 from apps.show.amounts import change, counted, difference, share
 from apps.show.money import unit_cost
 from apps.show.time import duration
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.unit_economics.queries.team_work import TeamWork
 from apps.unit_economics.queries.time_to_work import Waits
 from apps.unit_economics.queries.waste import NOT_HELD, WastePart

@@ -18,7 +18,7 @@ from apps.console.kit.cells import (
     TEXT,
     UNIT_COST,
 )
-from apps.console.kit.table import CURRENCY_COLUMN, Table
+from apps.console.kit.table import Table
 from apps.economics.money import MICROS
 from apps.review.queries.weekly.content import ReviewedCommitment, ReviewedTeam, ReviewedWorkload
 from apps.review.queries.weekly.content_to_do import ReviewedMatter, ReviewedRecommendation
@@ -41,7 +41,7 @@ from apps.review.queries.weekly.paper_tables import (
 from apps.review.queries.weekly.review_list import ListedReview, WorkloadWeek
 from apps.review.queries.weekly.review_words import UNIT_WORDS, VERDICT_WORDS
 from apps.show.document import ColumnRoom
-from apps.tables.column import Column
+from apps.tables.column import CURRENCY_COLUMN, Column
 from apps.workloads.queries.returns import VALUE_UNITS, ScoreFact, ValueFact
 
 Row = TypeVar("Row")

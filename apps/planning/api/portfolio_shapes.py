@@ -9,7 +9,6 @@ from rest_framework import serializers
 from apps.economics.portfolio.parts import (
     ComparedChoice,
     CostParts,
-    DurationStep,
     FamilyAnswer,
     HeldOutChoice,
     OfferAnswer,
@@ -55,10 +54,6 @@ class FamilyPartsOut(Answer[CostParts]):
     """GPU-hours and money of a family over the planned months, means of the scenarios."""
 
     short_hours = serializers.FloatField(help_text="that nobody can supply: the blocked ones")
-
-
-class DurationStepOut(Answer[DurationStep]):
-    """GPUs in the mean of a hundredth of all hours, those of the highest demand first."""
 
 
 class FamilyAnswerOut(Answer[FamilyAnswer]):
